@@ -69,9 +69,9 @@ must "types" 5 tsc -p Tests/Web
 must "types of the worker" 5 tsc -p Tests/Web/worker.json
 runner web 10 node --test --test-reporter spec --test-reporter-destination stdout \
     --test-reporter ./Tests/Web/junit.js --test-reporter-destination "$results/web.xml" Tests/Web/*.test.js
+export HESPER_BINARY=$PWD/.build/debug/hesper
 if [ "$mode" = check ]; then
-    # Both at the same time: each leaves part of two cores idle.
-    export HESPER_BINARY=$PWD/.build/debug/hesper
+    # At the same time: each leaves part of two cores idle.
     behind black-box 5 "${black_box[@]}" Tests/BlackBox/api -m "not long" --junitxml="$results/black-box.xml"
     black_box_run=$!
     runner swift 5 "${swift_test[@]}" --filter '^(HesperModelTests|HesperStoreTests|HesperSQLiteTests|HouseTests)\.'
@@ -80,18 +80,20 @@ if [ "$mode" = check ]; then
     cat "$results/black-box.log"
     exec /usr/bin/python3 Tools/count-tests.py "$results" "${statuses[@]}" "${failed_parts[@]}"
 fi
-runner swift 20 "${swift_test[@]}"
 minutes=40
 if [ "$mode" = all ]; then
     minutes=300 black_box+=(--everything)
     export HESPER_BINARY=$PWD/.build/release/hesper
     must "release build" 30 swift build -c release --product hesper
     must "release build of the trials" 5 swift build -c release --product merge-trials
-else
-    export HESPER_BINARY=$PWD/.build/debug/hesper
 fi
+# The tests that depend on the store run again on PostgreSQL, at the same time as the Swift tests: each leaves half of two cores idle.
+behind postgresql $((minutes / 2)) "${black_box[@]}" Tests/BlackBox --store postgresql --junitxml="$results/postgresql.xml"
+postgresql=$!
+runner swift 20 "${swift_test[@]}"
+wait "$postgresql"
+statuses+=("postgresql=$?")
+cat "$results/postgresql.log"
 runner black-box $minutes "${black_box[@]}" Tests/BlackBox --junitxml="$results/black-box.xml"
-# The tests that depend on the store run again on PostgreSQL.
-runner postgresql 20 "${black_box[@]}" Tests/BlackBox --store postgresql --junitxml="$results/postgresql.xml"
 
 exec /usr/bin/python3 Tools/count-tests.py "$results" "${statuses[@]}" "${failed_parts[@]}"

@@ -1,13 +1,14 @@
 /// An error that a client receives: a stable code, a message, and the location (RFC 9457; protocol.md, Errors).
 ///
-/// Equality ignores the message, which may change.
+/// Two problems are equal if their codes and locations are equal. Messages are not compared, because they may change.
 public struct Problem: Error, Sendable {
     public var slug: Slug
     /// What is wrong and what to do about it, in one or two sentences.
     public var detail: String
-    /// The location: a JSON Pointer (RFC 6901) into the request, or the name of a parameter or header.
+    /// The location of the error: a JSON Pointer (RFC 6901) into the request, or the name of a parameter or header.
     public var pointer: String?
-    /// Data for the client: `serverClock` with `clock-ahead`, `deletedObject` with `deleted`, `limit` with `too-large`.
+    /// More data for the client. For example, `serverClock` comes with `clock-ahead`, `deletedObject` with `deleted`, and
+    /// `limit` with `too-large`.
     public var context: [String: JSON]
 
     public init(_ slug: Slug, _ detail: String, at pointer: String? = nil, context: [String: JSON] = [:]) {
@@ -25,7 +26,7 @@ extension Problem: Equatable {
 }
 
 extension Problem {
-    /// The JSON as part of a response body, without the request ID.
+    /// The problem's JSON as responses contain it, but without the request ID.
     public var json: JSON {
         var members: [(String, JSON)] = [
             ("type", .string("/problems/\(slug.rawValue)")), ("slug", .string(slug.rawValue)),

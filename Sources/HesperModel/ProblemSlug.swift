@@ -1,5 +1,5 @@
 extension Problem {
-    /// The kinds of problems. The raw value is used in `type` and `slug`.
+    /// The kinds of problems. The raw value appears in the members `type` and `slug` of a response.
     public enum Slug: String, Sendable, CaseIterable {
         case malformedRequest = "malformed-request"
         case invalidField = "invalid-field"
@@ -39,16 +39,16 @@ extension Problem {
         case quotaExceeded = "quota-exceeded"
         case storageFull = "storage-full"
 
-        /// The HTTP status.
+        /// The HTTP status of the response.
         public var status: Int { kind.status }
 
-        /// A short title, the same for every problem of this kind.
+        /// A short title, which is the same for every problem of this kind.
         public var title: String { kind.title }
 
         /// An explanation of the problem, in Markdown.
         public var meaning: String { kind.meaning() }
 
-        /// What a client or user can do about it, in Markdown.
+        /// What a client or a user can do about the problem, in Markdown.
         public var remedy: String { kind.remedy() }
     }
 }
@@ -130,8 +130,8 @@ extension Problem.Slug {
             Kind(
                 401, "Not signed in",
                 meaning:
-                    "The request has no token or an invalid one. When signing in: there is no account with this "
-                    + "e-mail address and password.",
+                    "The request has no token or an invalid one. If it is a sign-in request, no account "
+                    + "has this e-mail address and password.",
                 remedy: "Keep the local copy, ask the user to sign in, and then push the unsent changes.")
         case .forbidden:
             Kind(
@@ -146,8 +146,8 @@ extension Problem.Slug {
             Kind(
                 403, "The edit was made by a revoked device",
                 meaning:
-                    "A push contains an edit whose clock is by a device that was revoked as lost, and later than "
-                    + "the moment that its owner named. Such an edit is rejected whichever device pushes it. In a "
+                    "A push contains an edit whose clock was made by a device that was revoked as lost. The clock is later "
+                    + "than the time that the owner stated. Such an edit is rejected whichever device pushes it. In a "
                     + "push, only this field was rejected; the other changes were applied.",
                 remedy:
                     "Use the server's value. To set the rejected value all the same, set it again with a clock of "
@@ -243,15 +243,17 @@ extension Problem.Slug {
             Kind(
                 409, "A request with this idempotency key is in progress",
                 meaning:
-                    "The server is still processing a request with the same `Idempotency-Key`. Nothing of this one was done.",
-                remedy: "Send the same again after as many seconds as the header `Retry-After` says.")
+                    "The server is still processing a request with the same `Idempotency-Key`. The new request was "
+                    + "not carried out.",
+                remedy: "Send the same request again after the number of seconds in the header `Retry-After`.")
         case .idempotencyKeyReused:
             Kind(
                 422, "The idempotency key was used with another body",
                 meaning:
-                    "A request to this path had the same `Idempotency-Key` and another body. Nothing of this one was done.",
+                    "An earlier request to this path had the same `Idempotency-Key` and another body. The new request "
+                    + "was not carried out.",
                 remedy:
-                    "A retry must have the body of the first request, byte by byte. For another object, use a new key.")
+                    "A retry must have exactly the same body as the first request. For another object, use a new key.")
         case .uploadOffset:
             Kind(
                 409, "Wrong upload offset",

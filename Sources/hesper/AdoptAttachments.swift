@@ -2,7 +2,7 @@ import ArgumentParser
 import HesperModel
 import HesperStore
 
-/// `hesper adopt-attachments`
+/// The command `hesper adopt-attachments`.
 struct AdoptAttachments: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Assign the stored attachments to this database.",

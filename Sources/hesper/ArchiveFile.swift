@@ -1,15 +1,16 @@
 import Foundation
 import NIOCore
 
-/// The destination of an export: standard output, or a file that is renamed to its final name when it is complete and durable.
+/// The destination of an export: standard output, or a file. The file gets its final name when it is complete and on disk.
 final class ArchiveFile {
-    /// The path as given by the user.
+    /// The path that the user specified.
     let path: String
     private let handle: FileHandle
     private let isStandardOutput: Bool
     private var unfinished: String { path + ".unfinished" }
 
-    /// - Parameter path: `-` for standard output.
+    /// Opens the destination.
+    /// - Parameter path: the path of the file, or `-` for standard output.
     /// - Throws: ``Failure`` if the file exists or cannot be created.
     init(_ path: String) throws {
         self.path = path
@@ -30,7 +31,7 @@ final class ArchiveFile {
         try failing { try handle.write(contentsOf: Data(bytes.readableBytesView)) }
     }
 
-    /// Renames the file to its final name.
+    /// Writes the file to disk and renames it to its final name.
     func finish() throws {
         guard !isStandardOutput else { return }
         try failing {
@@ -40,7 +41,7 @@ final class ArchiveFile {
         guard rename(unfinished, path) == 0 else { throw Failure("\(path): \(String(cString: strerror(errno))).") }
     }
 
-    /// Removes an incomplete file.
+    /// Removes the file of an export that was not completed.
     func abandon() {
         guard !isStandardOutput else { return }
         unlink(unfinished)

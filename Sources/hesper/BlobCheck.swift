@@ -7,7 +7,7 @@ struct BlobCheck {
     let blobs: any BlobStore
 
     /// Checks the attachments of one account and returns a sentence for each problem.
-    /// - Parameter progress: advanced after each attachment.
+    /// - Parameter progress: advances by one step for each attachment.
     func findings(in scope: ScopeID, _ progress: inout ProgressBar) async throws -> [String] {
         let known = try await store.read { snapshot in
             var known: [Blob] = []
@@ -28,7 +28,7 @@ struct BlobCheck {
         do {
             for try await chunk in try await blobs.read(blob.name, 0..<blob.data.byteCount) { hasher.update(chunk) }
         } catch is BlobMissing {
-            // If the attachment still exists, its data is missing. Otherwise it was deleted during the check.
+            // If the attachment still exists, its data is missing. Otherwise the attachment was deleted during the check.
             let isKnown = try await store.read { try $0.blob(of: id, in: blob.name.scope) } == blob
             return isKnown ? "The data of attachment \(id) is missing: \(blob.name) does not exist." : nil
         }
@@ -39,7 +39,7 @@ struct BlobCheck {
         return hasher.data == blob.data ? nil : "\(blob.name) does not match its SHA-256."
     }
 
-    /// Counts blobs that belong to no attachment, for example from interrupted uploads.
+    /// Counts the blobs that do not belong to an attachment, for example blobs of interrupted uploads.
     func orphans() async throws -> (count: Int, byteCount: Int64) {
         var orphans: (count: Int, byteCount: Int64) = (0, 0)
         try await blobs.entries { entry in

@@ -2,7 +2,7 @@ import ArgumentParser
 import HesperModel
 import HesperStore
 
-/// `hesper check`
+/// The command `hesper check`.
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check the database and all attachments for damage.",
@@ -53,6 +53,7 @@ struct Check: AsyncParsableCommand {
         Terminal.printLine("\(checked): no problems found.")
     }
 
+    /// Compares the attachments of all accounts with their sizes and hashes, and prints the findings.
     /// - Returns: the number of findings.
     private func checkBlobs(of accounts: [Account], in store: any Store) async throws -> Int {
         let check = BlobCheck(store: store, blobs: try await dataOptions.openBlobs())

@@ -2,22 +2,22 @@ import ArgumentParser
 import Foundation
 import HesperStore
 
-/// The options of all commands that use the data: the folder, the database and the attachments.
+/// The options of all commands that use the data: the data folder, the database and the attachments.
 struct DataOptions: SettingOptions {
     @Option(.data) var data: String?
     @Option(.database) var database: String?
     @Option(.databaseConnections) var databaseConnections: String?
     @OptionGroup var locationOptions: LocationOptions
 
-    /// The settings of a command other than `serve`. Uses those of the installed service if no option, variable or default folder
-    /// selects the data.
+    /// The settings of a command other than `serve`. If no option, no variable and no default folder selects the data, the
+    /// settings of the installed service are used.
     /// - Throws: ``Failure``, which names the invalid setting and its source.
     func settings(_ flags: [Setting: [String]] = [:]) throws -> Settings {
         if !selectsData, let service = InstalledService() { try service.addToEnvironment() }
         return try Settings(flags: allFlags.merging(flags) { $1 }, config: locationOptions.config)
     }
 
-    /// Whether an option or variable selects the data, or the default folder exists.
+    /// Whether an option or a variable selects the data, or the default data folder exists.
     private var selectsData: Bool {
         let environment = ProcessInfo.processInfo.environment
         return data != nil || database != nil || locationOptions.config != nil
@@ -26,17 +26,17 @@ struct DataOptions: SettingOptions {
             || FileManager.default.fileExists(atPath: Settings.defaultData)
     }
 
-    /// The settings given as options, including those of ``LocationOptions``.
+    /// The settings that were given as options, including the options of ``LocationOptions``.
     var allFlags: [Setting: [String]] { flags.merging(locationOptions.flags) { $1 } }
 
-    /// Opens the store of attachment data.
+    /// Opens the storage for the bytes of attachments.
     func openBlobs() async throws -> any BlobStore {
         try await settings().openBlobs()
     }
 
-    /// Opens the database for the duration of `body`.
-    /// - Parameter makes: whether to create a missing database. Most commands do not, so that a mistyped path does not create
-    ///   one.
+    /// Opens the database, calls `body`, and closes the database again.
+    /// - Parameter makes: whether to create the database if it does not exist. Most commands do not create it, because the path
+    ///   may be mistyped.
     /// - Throws: ``Failure`` if the database does not exist or cannot be reached.
     func withStore<T>(making makes: Bool = false, _ body: (any Store) async throws -> T) async throws -> T {
         let settings = try settings()
@@ -45,7 +45,7 @@ struct DataOptions: SettingOptions {
     }
 }
 
-/// The options for the attachments and the settings file. For commands that select the database in another way.
+/// The options for the attachments and the settings file, for commands that select the database in another way.
 struct LocationOptions: SettingOptions {
     @Option(.attachments) var attachments: String?
 

@@ -12,16 +12,17 @@ enum DatabaseLocation: Equatable {
     /// A libpq connection URI. It may contain a password, so it must not be logged or printed.
     case postgres(String)
 
-    /// A text is not a valid database location.
+    /// The error of a text that is not a valid location of a database.
     struct Invalid: Error { let reason: String }
 
     private static let file = "sqlite:"
     static let servers = ["postgresql://", "postgres://"]
 
+    /// Parses the location of a database.
     /// - Parameters:
     ///   - text: `sqlite:`, `sqlite:FOLDER`, or `postgresql://…`.
-    ///   - data: the folder to use if the text names none.
-    /// - Throws: ``Invalid``. Its reason does not contain the text, which may hold a password.
+    ///   - data: the folder to use if the text names no folder.
+    /// - Throws: ``Invalid``. The reason does not contain the text, because the text may contain a password.
     init(_ text: String, data: String) throws {
         if text.hasPrefix(DatabaseLocation.file) {
             let folder = String(text.dropFirst(DatabaseLocation.file.count))
@@ -31,7 +32,8 @@ enum DatabaseLocation: Equatable {
         guard let scheme = DatabaseLocation.servers.first(where: text.hasPrefix) else {
             throw Invalid(reason: "must have the form sqlite: or postgresql://user@host/database.")
         }
-        // An unencoded @ or / would be parsed as part of the host or database name and appear in error messages.
+        // In a user name or password, an unencoded @ or / would be parsed as part of the host or the database name, and would
+        // appear in error messages.
         let address = text.dropFirst(scheme.count).prefix { $0 != "?" }
         if let end = address.lastIndex(of: "@"), address[..<end].contains(where: { "@/".contains($0) }) {
             throw Invalid(reason: "@ and / in a user name or password must be written as %40 and %2F.")
@@ -40,7 +42,7 @@ enum DatabaseLocation: Equatable {
         self = .postgres(text)
     }
 
-    /// Opens the database for the duration of `body`.
+    /// Opens the database, calls `body`, and closes the database again.
     func whileOpen<T>(
         making makes: Bool, connections: Int, _ body: (any Store) async throws -> T
     ) async throws -> T {
@@ -55,7 +57,8 @@ enum DatabaseLocation: Equatable {
         }
     }
 
-    /// - Parameter makes: whether to create a missing database.
+    /// Opens the database.
+    /// - Parameter makes: whether to create the database if it does not exist.
     /// - Throws: ``Failure`` if the database does not exist or its server cannot be reached.
     func open(making makes: Bool, connections: Int) async throws -> any Store {
         switch self {
@@ -78,13 +81,15 @@ enum DatabaseLocation: Equatable {
         }
     }
 
-    /// - Throws: ``Failure`` if a restore into the folder was not completed.
+    /// Checks that the database in a folder is not partly restored.
+    /// - Throws: ``Failure`` if a restore into the folder was begun and not completed.
     static func checkRestored(_ folder: String) throws {
         guard RestoredFolder.isUnfinished(folder, database: SQLiteStore.fileName) else { return }
         throw Failure("\(folder) is only partly restored. Run hesper restore again with the same backup.")
     }
 
-    /// - Parameter hint: how to select another folder.
+    /// Checks that a folder contains a database.
+    /// - Parameter hint: how to select another folder, for the error message.
     /// - Throws: ``Failure`` if the folder contains no database.
     static func checkFile(in folder: String, toName hint: String) throws {
         let folder = URL(filePath: folder)

@@ -4,7 +4,7 @@ import HesperArchive
 import HesperModel
 import HesperStore
 
-/// `hesper export --account EMAIL [FILE]`
+/// The command `hesper export --account EMAIL [FILE]`.
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",

@@ -4,7 +4,7 @@ import HesperModel
 import HesperServer
 import HesperStore
 
-/// The command. Errors are printed as one line on stderr.
+/// The command `hesper`. It prints an error as one line on stderr.
 @main
 struct Hesper: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -16,7 +16,7 @@ struct Hesper: AsyncParsableCommand {
             names in camelCase: {"port": 8080, "signUp": "closed", "corsOrigins": ["https://notes.example.org"]}.
 
             Commands other than serve and migrate-data use the settings of the service installed on this machine, unless \
-            --data, --database, --config or their variables are set, or the working directory has a folder data.
+            --data, --database, --config or their variables are set, or the working directory has a folder named data.
 
             All commands except migrate-data and restore may run while hesper serve runs.
 

@@ -2,23 +2,24 @@ import Foundation
 import HesperServer
 import NIOCore
 
-/// The address that a server listens on, in a form for users.
+/// The address on which a server listens, in a form for users.
 struct ListeningAddress {
     let host: String
     let port: Int
     let isSecure: Bool
 
-    /// - Parameter port: the actual port. Nil for the configured one.
+    /// - Parameter port: the port on which the server actually listens; nil for the configured port.
     init(_ settings: ServerSettings, port: Int?) {
         host = settings.host
         self.port = port ?? settings.port
         isSecure = settings.tls != nil
     }
 
-    /// `http://127.0.0.1:8080`
+    /// The URL of the server, such as `http://127.0.0.1:8080`.
     var origin: String { origin(of: host) }
 
-    /// The same for a browser on this machine. Not all systems can connect to `0.0.0.0`.
+    /// The URL of the server for a browser on this machine. It has `localhost` instead of `0.0.0.0`, to which not all systems
+    /// can connect.
     var link: String { origin(of: ["0.0.0.0", "::"].contains(host) ? "localhost" : host) }
 
     private func origin(of host: String) -> String {
@@ -26,8 +27,8 @@ struct ListeningAddress {
         return "\(isSecure ? "https" : "http")://\(host):\(port)"
     }
 
-    /// Converts an error of listening to a ``Failure``. Nil for other errors.
-    /// - Parameter setting: the setting of the port.
+    /// Converts an error that occurred when the server began to listen. Returns nil for other errors.
+    /// - Parameter setting: the setting that selects the port.
     func failure(_ error: any Error, setting: Setting = .port) -> Failure? {
         if error is SocketAddressError || error is SocketAddressError.UnknownHost {
             return Failure("\(host) is not an address or host name of this machine. Set another one with --host.")

@@ -1,12 +1,13 @@
 import Foundation
 
-/// The limit of open files and connections of the process. The default is often 1,024, but can be raised.
+/// The limit on the number of files and connections that the process may have open. By default it is often 1,024, but the
+/// process may raise it.
 enum OpenFiles {
-    /// The number of files a server needs besides its connections: database, attachments, logs.
+    /// The number of files that a server opens in addition to its connections: database, attachments, logs.
     private static let others = 512
 
-    /// Raises the limit to what a number of connections needs.
-    /// - Returns: the limit, if it could not be raised enough.
+    /// Raises the limit to the number that a server with this many connections needs.
+    /// - Returns: the limit if it is still too low; nil otherwise.
     static func raise(for connections: Int) -> Int? {
         var limit = rlimit()
         guard getrlimit(RLIMIT_NOFILE.kind, &limit) == 0 else { return nil }

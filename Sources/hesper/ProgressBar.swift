@@ -5,16 +5,16 @@ struct ProgressBar {
     private let isTerminal: Bool
     private let write: (String) -> Void
     private var done = 0
-    /// The value of `done` when the progress was last shown.
+    /// The value of `done` when the progress was most recently shown.
     private var shown = 0
     private var shownAt = ContinuousClock.now
 
     private static let width = 40
     private static let pause = Duration.milliseconds(100)
-    /// The maximum number of lines without a terminal.
+    /// The maximum number of lines that are printed if stderr is not a terminal.
     private static let lines = 10
 
-    /// - Parameter label: the unit and operation, such as `files imported`.
+    /// - Parameter label: the unit and the operation, such as `files imported`.
     init(
         total: Int, label: String, isTerminal: Bool = Terminal.showsProgress,
         write: @escaping (String) -> Void = { Terminal.write($0, to: .standardError) }
@@ -33,7 +33,7 @@ struct ProgressBar {
             let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: ProgressBar.width - filled)
             write("\r[\(bar)] \(done) of \(total) \(label)")
         } else {
-            // Short operations print no progress.
+            // Operations with few steps print no progress.
             let step = max(total / ProgressBar.lines, 500)
             guard done - shown >= step else { return }
             write("\(done) of \(total) \(label)\n")

@@ -1,16 +1,16 @@
 import Foundation
 
-/// An absolute path with symbolic links resolved. Parts of it need not exist.
+/// An absolute path with its symbolic links resolved. The file, and any folder of the path, may be missing.
 struct RealPath: Equatable {
     private let parts: [String]
 
-    /// The maximum number of links, as in the kernel. More are treated as a loop.
+    /// The maximum number of links to follow, as in the Linux kernel. If there are more, the links are assumed to form a loop.
     private static let maximumLinks = 40
 
     init(_ path: String) {
         let start = path.hasPrefix("/") ? "" : FileManager.default.currentDirectoryPath
         var found: [String] = []
-        // In reverse order: the next component is the last element.
+        // The remaining components in reverse order: the next component is the last element.
         var rest = Array(RealPath.split("\(start)/\(path)").reversed())
         var links = 0
         while let part = rest.popLast() {
@@ -30,7 +30,7 @@ struct RealPath: Equatable {
         parts = found
     }
 
-    /// Whether the other path is the same or inside this one.
+    /// Whether the other path is this path or is inside it.
     func contains(_ other: RealPath) -> Bool { other.parts.starts(with: parts) }
 
     private static func split(_ path: String) -> [String] {

@@ -2,10 +2,11 @@ import Foundation
 
 /// Prompts for a secret without echoing the input.
 enum SecretPrompt {
-    /// The terminal settings before echo was disabled. Written before the signal handler that reads it is installed, and not
-    /// while it is.
+    /// The terminal settings before echo was disabled. Access is safe: the variable is written only before the signal handler
+    /// that reads it is installed.
     nonisolated(unsafe) private static var before = termios()
 
+    /// Prompts for a secret on the terminal.
     /// - Returns: nil if there is no terminal or no input.
     static func read(_ question: String) -> String? {
         guard tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }

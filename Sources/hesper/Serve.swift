@@ -6,12 +6,12 @@ import HesperStore
 import Logging
 import ServiceLifecycle
 
-/// `hesper serve`
+/// The command `hesper serve`.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve the API over HTTP until SIGTERM or SIGINT.",
         discussion: """
-            Requests in progress are completed before it exits. Every option can also be set by a variable or in a file. \
+            Requests in progress are completed before the server exits. Every option can also be set by a variable or in a file. \
             See hesper --help.
             """)
 
@@ -19,7 +19,7 @@ struct Serve: AsyncParsableCommand {
     @OptionGroup var linkOptions: LinkOptions
     @OptionGroup var dataOptions: DataOptions
 
-    /// The settings given as options.
+    /// The settings that were given as options.
     var flags: [Setting: [String]] {
         serveOptions.flags.merging(linkOptions.flags) { $1 }.merging(dataOptions.allFlags) { $1 }
     }
@@ -62,7 +62,8 @@ struct Serve: AsyncParsableCommand {
             }
             try await checkClaim(store, blobs, logger)
             let stage = try store.uploadStage ?? UploadFolder(path: settings.uploads)
-            // Only after the store was opened, which fails if the folder is partly restored.
+            // These instructions are prepared only after the store was opened, because opening fails if the folder is partly
+            // restored.
             var instructions: [String] = []
             if let own { instructions = try own.instructions(try await own.prepare().authority) }
             var services: [any Service] = []
@@ -77,7 +78,9 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// - Throws: ``Failure`` if the attachments belong to another installation, or their database was lost.
+    /// Checks that the server may use the attachments.
+    /// - Throws: ``Failure`` if the attachments belong to another installation, or if the database to which they belong was
+    ///   lost.
     private func checkClaim(_ store: any Store, _ blobs: any BlobStore, _ logger: Logger) async throws {
         do {
             guard let blocker = try await BlobClaim(store: store, blobs: blobs).removalBlocker(), blocker.forbidsServing

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The options that only `serve` has.
+/// The options of the command `serve` that no other command has.
 struct ServeOptions: SettingOptions {
     @Option(.host) var host: String?
     @Option(.port) var port: String?

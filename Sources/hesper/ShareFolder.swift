@@ -1,10 +1,10 @@
 import Foundation
 
-/// The locations of static files: the web app in `Public/`, and `openapi.yaml`.
+/// The locations of the static files that a server delivers: the web app in `Public/`, and `openapi.yaml`.
 struct ShareFolder {
-    /// The folder `Public`.
+    /// The path of the folder `Public`; nil if it was not found.
     let webApp: String?
-    /// The file `openapi.yaml`.
+    /// The path of the file `openapi.yaml`; nil if it was not found.
     let contract: String?
     /// Log messages about files that were not found.
     let missing: [String]
@@ -13,8 +13,9 @@ struct ShareFolder {
     static let contractName = "openapi.yaml"
     private static let pageName = "index.html"
 
-    /// Searches the configured folder, or else `share/hesper` beside the folder of the binary and then the working directory.
-    /// Each file is searched separately. The API works without them.
+    /// Finds the static files in the configured folder. If no folder is configured, searches `share/hesper` beside the folder
+    /// of the binary, and then the working directory. The web app and `openapi.yaml` are searched separately. The API works
+    /// without both.
     static func find(
         named folder: String?, binary: String = ShareFolder.binary, workingDirectory: String = "."
     ) -> ShareFolder {

@@ -1,11 +1,11 @@
 /// A hybrid logical clock, which orders edits in the same way on every device (merge.md, Clocks; Kulkarni et al. 2014).
 ///
-/// It has 16 bytes: 48 bits of milliseconds since 1970, a 16-bit counter, and the 64-bit node that made it. Comparing the bytes
-/// yields a total order. The text has a fixed length and the same order.
+/// A clock has 16 bytes: 48 bits of milliseconds since 1970, a 16-bit counter, and the 64-bit ID of the node that made the
+/// clock. Comparing the bytes yields a total order. As text, all clocks have the same length and the same order.
 ///
 ///     Clock("2026-11-21T08:47:12.345Z-0003-9f86d081884c7d65")
 public struct Clock: Hashable, Sendable {
-    /// The milliseconds in the upper 48 bits, the counter in the lower 16. A tick increases this number.
+    /// One number with the milliseconds in the upper 48 bits and the counter in the lower 16 bits.
     public let time: UInt64
     public let node: NodeID
 
@@ -19,18 +19,18 @@ public struct Clock: Hashable, Sendable {
         self.node = node
     }
 
-    /// Nil if the milliseconds are beyond ``greatestMilliseconds``.
+    /// Creates a clock; nil if the milliseconds are greater than ``greatestMilliseconds``.
     public init?(milliseconds: UInt64, counter: UInt16 = 0, node: NodeID) {
         guard milliseconds <= Clock.greatestMilliseconds else { return nil }
         self.init(time: milliseconds << 16 | UInt64(counter), node: node)
     }
 
-    /// The smallest clock.
+    /// The smallest possible clock.
     public static let zero = Clock(time: 0, node: NodeID(0))
 
     public var milliseconds: UInt64 { time >> 16 }
     public var counter: UInt16 { UInt16(truncatingIfNeeded: time) }
-    /// The time in its milliseconds.
+    /// The clock's milliseconds as a timestamp.
     public var timestamp: Timestamp { Timestamp(clamping: Int64(milliseconds)) }
 }
 
@@ -42,7 +42,7 @@ extension Clock: Comparable {
 }
 
 extension Clock {
-    /// The 16 bytes, most significant first.
+    /// The clock's 16 bytes, the most significant first.
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(16)
@@ -51,7 +51,7 @@ extension Clock {
         return bytes
     }
 
-    /// Creates a clock from 16 bytes; nil for any other count, or if the milliseconds are out of range.
+    /// Creates a clock from 16 bytes; nil if there are more or fewer, or if the milliseconds are out of range.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
         let time = bigEndian(bytes.prefix(8))

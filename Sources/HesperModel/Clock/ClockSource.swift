@@ -1,29 +1,31 @@
-/// Makes the clocks of one node. Every tick is greater than every clock that it made or observed before.
+/// Makes the clocks of one node. Each new clock is greater than all clocks that were made or observed before.
 ///
 ///     var source = ClockSource(node: device)
 ///     source.observe(received)
 ///     let clock = source.tick(at: now)
 public struct ClockSource: Sendable, Equatable {
     public let node: NodeID
-    /// The greatest time made or observed: 48 bits of milliseconds, 16 of counter.
+    /// The greatest ``Clock/time`` that was made or observed so far.
     public private(set) var time: UInt64
 
-    /// - Parameter last: the last clock that this node made or observed, if it was stored.
+    /// Creates the source of a node's clocks.
+    /// - Parameter last: the greatest clock that the node is known to have made or observed; nil if none is known.
     public init(node: NodeID, last: Clock? = nil) {
         self.node = node
         self.time = last?.time ?? 0
     }
 
-    /// Makes the next tick greater than `clock`.
+    /// Ensures that the next clock is greater than `clock`.
     public mutating func observe(_ clock: Clock) {
         time = max(time, clock.time)
     }
 
-    /// A clock that is greater than all before: at `wall` milliseconds since 1970, or later by as little as necessary.
+    /// Makes a clock that is greater than all clocks made or observed before.
     ///
-    /// A counter overflow carries into the milliseconds.
+    /// - Parameter wall: the current time, in milliseconds since 1970. If an earlier clock has this time or a later one, the
+    ///   counter of the greatest earlier clock is increased. A counter overflow carries into the milliseconds.
     public mutating func tick(at wall: UInt64) -> Clock {
-        // The time does not increase beyond the year 9999. Clocks from then on differ only by node.
+        // The time does not increase beyond the year 9999. Clocks that are made after that differ only in their nodes.
         let ceiling = Clock.greatestMilliseconds << 16 | 0xffff
         time = min(max(time + 1, min(wall, Clock.greatestMilliseconds) << 16), ceiling)
         return Clock(time: time, node: node)

@@ -12,8 +12,8 @@ struct DateScanner {
             let hour = number(2), take(":"), let minute = number(2), take(":"), let second = number(2),
             hour < 24, minute < 60, second <= 60
         else { return nil }
-        // RFC 3339 has leap seconds, but milliseconds since 1970 have not: second 60 counts as the first second of the next
-        // minute.
+        // RFC 3339 allows second 60 for leap seconds. Milliseconds since 1970 cannot represent it, so it counts as the first
+        // second of the next minute.
         guard let fraction = fraction(), let offset = offset(), bytes.isEmpty else { return nil }
         let minutes = Calendar.day(year: year, month: month, day: day) * 1440 + hour * 60 + minute - offset
         return minutes * 60_000 + second * 1000 + fraction
@@ -40,7 +40,8 @@ struct DateScanner {
         return value
     }
 
-    /// The fraction of a second in milliseconds, rounded: 0 to 1000.
+    /// The fraction of a second, rounded to milliseconds: 0 to 1000. It is 0 if there is no fraction, and nil if the fraction
+    /// has no digits.
     private mutating func fraction() -> Int64? {
         guard take(".") else { return 0 }
         var value: Int64 = 0

@@ -1,4 +1,4 @@
-/// Identifies what made a clock, a device or a server installation: 64 random bits, 16 hex digits (merge.md, Clocks).
+/// The ID of the device or server installation that made a clock: 64 random bits, written as 16 hex digits (merge.md, Clocks).
 public struct NodeID: Hashable, Sendable {
     public let rawValue: UInt64
 
@@ -8,7 +8,7 @@ public struct NodeID: Hashable, Sendable {
 }
 
 extension NodeID: LosslessStringConvertible {
-    /// Parses 16 hex digits in either case.
+    /// Parses 16 hex digits in either case; nil for any other text.
     public init?(_ text: String) {
         guard text.utf8.count == 16, let value = Hex.parse(text.utf8) else { return nil }
         self.init(value)

@@ -1,21 +1,22 @@
 /// A time in whole milliseconds since 1970, within the years 0001 to 9999.
 ///
-/// Written as RFC 3339 in UTC with milliseconds. Read with any offset and fraction, and rounded (protocol.md).
+/// A timestamp is written as RFC 3339 in UTC, with milliseconds. It is read with any offset from UTC and any fraction of a
+/// second, which is rounded to milliseconds (protocol.md).
 ///
 ///     Timestamp("2026-11-21T09:47:12.3454+01:00")?.description   // "2026-11-21T08:47:12.345Z"
 public struct Timestamp: Hashable, Sendable {
     public let milliseconds: Int64
 
-    /// The valid milliseconds: 0001-01-01T00:00:00.000Z to 9999-12-31T23:59:59.999Z.
+    /// The range of valid milliseconds: 0001-01-01T00:00:00.000Z to 9999-12-31T23:59:59.999Z.
     public static let range: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
 
-    /// Nil outside ``range``.
+    /// Creates a timestamp; nil if the milliseconds are outside ``range``.
     public init?(milliseconds: Int64) {
         guard Timestamp.range.contains(milliseconds) else { return nil }
         self.milliseconds = milliseconds
     }
 
-    /// The nearest time within ``range``.
+    /// Creates the timestamp within ``range`` that is nearest to `milliseconds`.
     public init(clamping milliseconds: Int64) {
         self.milliseconds = min(max(milliseconds, Timestamp.range.lowerBound), Timestamp.range.upperBound)
     }
@@ -26,7 +27,7 @@ extension Timestamp: Comparable {
 }
 
 extension Timestamp: LosslessStringConvertible {
-    /// Parses an RFC 3339 date-time. A fraction is rounded to the nearest millisecond, halves up.
+    /// Parses an RFC 3339 date-time. A fraction is rounded to the nearest millisecond; half a millisecond is rounded up.
     public init?(_ text: String) {
         var copy = text
         if let written = copy.withUTF8({ $0.count == Timestamp.textLength ? Timestamp.milliseconds(written: $0) : nil })
@@ -39,7 +40,8 @@ extension Timestamp: LosslessStringConvertible {
         self.init(milliseconds: milliseconds)
     }
 
-    /// Parses only the form that ``append(to:)`` writes, which nearly all dates and clocks have.
+    /// The milliseconds of a date-time in exactly the form that ``append(to:)`` writes; nil for any other form. Nearly all
+    /// dates and clocks have this form, and this function is faster than ``DateScanner``.
     static func milliseconds(written bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
         func number(_ from: Int, _ count: Int, _ end: Unicode.Scalar) -> Int64? {
             var value: Int64 = 0
@@ -72,7 +74,7 @@ extension Timestamp: LosslessStringConvertible {
         let (days, milliseconds) = milliseconds.flooredDivision(by: 86_400_000)
         let (year, month, day) = Calendar.date(ofDay: days)
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Timestamp.textLength) { out in
-            // Written from the end, as division yields the last digit first.
+            // The text is written from its end, because division yields the last digit of a number first.
             var index = out.endIndex
             func put(_ separator: Unicode.Scalar) {
                 index -= 1
@@ -104,13 +106,14 @@ extension Timestamp: LosslessStringConvertible {
         }
     }
 
-    /// The length of the text, in bytes.
+    /// The length of a timestamp as text, in bytes.
     static let textLength = 24
 }
 
-/// The proleptic Gregorian calendar, after Howard Hinnant's "chrono-compatible low-level date algorithms".
+/// Converts between days since 1970 and dates of the Gregorian calendar, which is also applied to earlier centuries
+/// (proleptic). The formulas are from Howard Hinnant's "chrono-compatible low-level date algorithms".
 enum Calendar {
-    /// The number of days since 1970-01-01.
+    /// The number of days from 1970-01-01 to a date.
     static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let (era, yearOfEra) = shifted.flooredDivision(by: 400)
@@ -118,7 +121,7 @@ enum Calendar {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// The date of a number of days since 1970-01-01.
+    /// The date that is this number of days after 1970-01-01.
     static func date(ofDay number: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = (number + 719_468).flooredDivision(by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -138,7 +141,7 @@ enum Calendar {
 }
 
 extension Int64 {
-    /// The quotient, rounded down, and the remainder, which is never negative.
+    /// The quotient, rounded down, and the remainder, which is never negative. The divisor must be positive.
     func flooredDivision(by divisor: Int64) -> (Int64, Int64) {
         let remainder = self % divisor
         return remainder < 0 ? (self / divisor - 1, remainder + divisor) : (self / divisor, remainder)

@@ -2,10 +2,10 @@ import Foundation
 
 /// Computes Unicode's NFC from Foundation's decompositions.
 ///
-/// Foundation's own NFC is not usable: on Linux it confuses a letter beyond U+FFFF with the one that has the same lower 16 bits
-/// (U+1042D U+0308 becomes U+04EC), and its time is quadratic in the length of a run of marks.
+/// Foundation's own NFC is not used. On Linux it confuses a letter beyond U+FFFF with the letter that has the same lower 16
+/// bits (U+1042D U+0308 becomes U+04EC), and its time is quadratic in the length of a run of marks.
 public enum CanonicalForm {
-    /// `text` in NFC, composed as specified in Unicode 3.11 (D117), in nearly linear time.
+    /// Converts `text` to NFC as specified in Unicode 3.11 (D117), in nearly linear time.
     public static func composed(_ text: String) -> String {
         var composed: [Unicode.Scalar] = []
         var starter: Int?
@@ -31,11 +31,11 @@ public enum CanonicalForm {
         return String(view)
     }
 
-    /// The scalar into which NFC composes two scalars; nil if there is none.
+    /// The single scalar to which NFC composes two scalars; nil if NFC does not compose them.
     static func composition(of first: Unicode.Scalar, _ second: Unicode.Scalar) -> Unicode.Scalar? {
-        // No scalar below U+0300 composes with one before it.
+        // No scalar below U+0300 composes with the scalar before it.
         guard second.value >= 0x0300 else { return nil }
-        // Hangul composes by arithmetic (3.12), which Foundation implements only in part.
+        // Hangul syllables are composed by arithmetic (Unicode, 3.12), which Foundation implements only in part.
         switch (first.value, second.value) {
         case (0x1100...0x1112, 0x1161...0x1175):
             return Unicode.Scalar(0xAC00 + ((first.value - 0x1100) * 21 + second.value - 0x1161) * 28)
@@ -43,7 +43,7 @@ public enum CanonicalForm {
             return Unicode.Scalar(first.value + second.value - 0x11A7)
         default: break
         }
-        // Composing the decomposed parts: Foundation does not compose U+0CCA U+0CD5 to U+0CCB.
+        // The scalars are decomposed before they are composed, because Foundation does not compose U+0CCA U+0CD5 to U+0CCB.
         let parts = decomposed(String(first) + String(second))
         let scalars = string(parts).precomposedStringWithCanonicalMapping.unicodeScalars
         guard scalars.count == 1, let composition = scalars.first, decomposed(String(composition)) == parts
@@ -51,7 +51,7 @@ public enum CanonicalForm {
         return composition
     }
 
-    /// The scalars of `text` in NFD: each is decomposed, then marks are put into canonical order (D109).
+    /// The scalars of `text` in NFD: each scalar is decomposed, then marks are put into canonical order (D109).
     private static func decomposed(_ text: String) -> [Unicode.Scalar] {
         var result: [Unicode.Scalar] = []
         var marks: [(scalar: Unicode.Scalar, order: UInt8)] = []

@@ -1,4 +1,4 @@
-/// Reads and writes lower-case hexadecimal as UTF-8 bytes.
+/// Reads and writes hexadecimal numbers as UTF-8 bytes. Digits are read in either case and written in lower case.
 enum Hex {
     /// The value of a hex digit in either case; nil for any other byte.
     @inline(__always)
@@ -11,7 +11,7 @@ enum Hex {
         }
     }
 
-    /// Appends the `count` lowest digits of `value`, most significant first.
+    /// Appends the `count` lowest hex digits of `value`, the most significant digit first.
     static func append(_ value: UInt64, digits count: Int, to bytes: inout [UInt8]) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { digits in
             var rest = value
@@ -35,7 +35,7 @@ enum Hex {
         return value
     }
 
-    /// Bytes as hex, two digits per byte.
+    /// Bytes as hexadecimal text, with two digits for each byte.
     static func text(_ bytes: some Sequence<UInt8>) -> String {
         var out: [UInt8] = []
         for byte in bytes { append(UInt64(byte), digits: 2, to: &out) }
@@ -44,17 +44,17 @@ enum Hex {
 }
 
 extension Sequence<UInt8> {
-    /// Two lower-case hex digits per byte.
+    /// The bytes as hexadecimal text, with two lower-case digits for each byte.
     public var hex: String { Hex.text(self) }
 }
 
-/// Eight bytes as a number, most significant first. IDs and clocks are stored in this form.
+/// The number that eight bytes represent, the most significant byte first. IDs and clocks are stored in this form.
 @inline(__always)
 func bigEndian(_ bytes: some Sequence<UInt8>) -> UInt64 {
     bytes.reduce(0) { $0 << 8 | UInt64($1) }
 }
 
-/// The eight bytes of a number, most significant first.
+/// Appends the eight bytes of a number, the most significant byte first.
 @inline(__always)
 func appendBigEndian(_ value: UInt64, to bytes: inout [UInt8]) {
     for shift in stride(from: UInt64(56), through: 0, by: -8) {

@@ -1,4 +1,4 @@
-/// A JSON value. Whole numbers within ±(2^53-1) are integers, all others doubles.
+/// A JSON value. Whole numbers within ±(2^53-1) are integers, and all other numbers are doubles.
 public enum JSON: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -8,7 +8,7 @@ public enum JSON: Sendable, Equatable {
     case array([JSON])
     case object(JSONObject)
 
-    /// The type in the words of RFC 8259, for error messages.
+    /// The value's type in the words of RFC 8259, for error messages.
     public var kind: String {
         switch self {
         case .null: "null"
@@ -53,7 +53,7 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
 }
 
 extension JSON {
-    /// As UTF-8, without white space.
+    /// The value as JSON text in UTF-8, without white space.
     public var bytes: [UInt8] {
         var writer = JSONWriter()
         writer.write(self)

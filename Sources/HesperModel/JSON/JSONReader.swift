@@ -1,24 +1,27 @@
-/// Parses JSON (RFC 8259) strictly: one value, valid UTF-8, unique names in an object, limited depth.
+/// Parses JSON (RFC 8259) strictly. The text must be valid UTF-8 and contain one value, names in an object must be unique, and
+/// the nesting depth is limited.
 ///
-/// Foundation's decoders accept duplicate names and stop at the first invalid element, but a push is rejected field by field.
+/// Foundation's decoders accept duplicate names and stop at the first invalid element, but the fields of a push must be
+/// rejected one by one.
 ///
 ///     let json = try JSONReader.read(Array(#"{"text": "Milk"}"#.utf8))
 public struct JSONReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
     private let depth: Int
-    /// How many more values are allowed.
+    /// The number of values that may still be read.
     private var remainingValues: Int
 
+    /// Parses an array of bytes.
     /// - Throws: ``Problem`` `malformed-request` with the reason and the byte offset.
     public static func read(_ bytes: [UInt8], depth: Int = Limits.depth) throws(Problem) -> JSON {
         let result: Result<JSON, Problem> = bytes.withUnsafeBufferPointer { read($0, depth: depth) }
         return try result.get()
     }
 
-    /// Parses bytes that the caller owns.
+    /// Parses bytes without copying them.
     /// - Parameter values: the maximum number of values, including nested ones.
-    /// - Throws: ``Problem`` `malformed-request`; `too-large` if there are more values.
+    /// - Throws: ``Problem`` `malformed-request` if the JSON is invalid; `too-large` if it has too many values.
     public static func read(
         _ bytes: UnsafeRawBufferPointer, depth: Int = Limits.depth, values: Int = .max
     ) throws(Problem) -> JSON {
@@ -58,7 +61,7 @@ public struct JSONReader {
     @inline(__always)
     private mutating func skipSpace() {
         while index < bytes.count, bytes[index] == 0x20 || (0x09...0x0d).contains(bytes[index]) {
-            // JSON does not consider 0b and 0c white space.
+            // The bytes 0b and 0c are in this range but are not white space in JSON.
             if bytes[index] == 0x0b || bytes[index] == 0x0c { return }
             index += 1
         }
@@ -121,7 +124,7 @@ public struct JSONReader {
         try check(depth: level)
         index += 1
         var members: [JSONObject.Member] = []
-        // A few names are compared with each other. For more, a set is faster.
+        // If there are only a few names, they are compared with each other. If there are more, a set is faster.
         var names: Set<String> = []
         skipSpace()
         if next == UInt8(ascii: "}") {
@@ -191,7 +194,7 @@ extension JSONReader {
         let text = String(decoding: bytes[start..<index], as: UTF8.self)
         if whole, let integer = Int64(text), integer.magnitude <= Limits.integer.magnitude { return .integer(integer) }
         guard let double = Double(text), double.isFinite else { throw malformed("a number is too large for a double") }
-        // Most languages do not distinguish 1.0 and 1, so they are the same value here.
+        // Most programming languages do not distinguish 1.0 and 1, so both are read as the same value.
         if double.rounded() == double, abs(double) <= Double(Limits.integer) { return .integer(Int64(double)) }
         return .number(double)
     }

@@ -1,4 +1,4 @@
-/// Writes JSON into a byte buffer. Values given as raw bytes are not validated.
+/// Writes JSON into a byte buffer. Values that are given as raw bytes are not validated.
 ///
 ///     var writer = JSONWriter()
 ///     writer.object { $0.member("text", "Milk") }
@@ -59,7 +59,7 @@ public struct JSONWriter: Sendable {
         bytes.append(contentsOf: (value ? "true" : "false").utf8)
     }
 
-    /// Writes bytes that are valid JSON: one value, or several separated by commas.
+    /// Writes bytes that are already valid JSON: one value, or several values separated by commas.
     public mutating func raw(_ value: some Collection<UInt8>) {
         separate()
         bytes.append(contentsOf: value)
@@ -144,7 +144,7 @@ public struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: "\""))
         var value = value
         value.withUTF8 { utf8 in
-            // Runs without a byte to escape are copied as a whole.
+            // Bytes that need no escape are copied together, up to the next byte that does.
             var start = 0
             while true {
                 let end = PlainBytes.end(in: utf8, from: start)

@@ -1,6 +1,7 @@
-/// Scans for bytes that must be escaped in a JSON string. They are rare, so the scan checks eight bytes at a time.
+/// Scans for bytes that must be escaped in a JSON string. Such bytes are rare, so the scan checks eight bytes at a time.
 enum PlainBytes {
-    /// The index of the first control character, quotation mark or backslash at or after `start`; the end if there is none.
+    /// The index of the first control character, quotation mark or backslash at or after `start`. If there is none, the end of
+    /// `bytes`.
     static func end(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         var index = start
         let raw = UnsafeRawBufferPointer(bytes)
@@ -30,8 +31,8 @@ enum PlainBytes {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
-    /// Like ``isEscaped(_:)`` for any of eight bytes: "determine if a word has a byte less than n" and "equal to n" (Sean Eron
-    /// Anderson, Bit Twiddling Hacks).
+    /// Whether ``isEscaped(_:)`` is true for at least one of eight bytes. The formulas are from Sean Eron Anderson's Bit
+    /// Twiddling Hacks: "Determine if a word has a byte less than n" and "Determine if a word has a byte equal to n".
     @inline(__always)
     private static func containsEscaped(_ word: UInt64) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101

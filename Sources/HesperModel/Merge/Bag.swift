@@ -1,23 +1,25 @@
 /// Read access to the bag of one scope, for a merge that holds the scope's lock.
 public protocol Bag {
-    /// The state of each of these objects before the push. IDs that the scope does not know are left out.
-    /// - Parameter load: counts the bytes of the bodies that are read. Once it throws, nothing more is read.
+    /// The state of each of these objects before the push. The result has no entries for objects that the scope does not know.
+    /// - Parameter load: counts the bytes of the bodies that are read, and throws if there are too many.
     func states(of ids: [UniqueID], counting load: inout BagLoad) throws -> [UniqueID: ObjectState]
-    /// The live tag whose folded name is `foldedName`.
+    /// The live tag whose folded name is `foldedName`; nil if there is none.
     func tag(named foldedName: String) throws -> UniqueID?
-    /// The notes whose register for this attachment is true. Includes waiting notes, but not deleted ones.
+    /// The notes that have this attachment. Includes notes whose creation date is not known yet, but no deleted notes.
     func holders(of attachment: UniqueID) throws -> [UniqueID]
     /// The parcels of an object that may contain an edit with this clock, the newest first.
     func parcels(of object: UniqueID, holding clock: Clock) throws -> [Parcel]
-    /// The clock of the newest text by `node` that is less than `clock`, including texts whose value was thinned away.
+    /// The greatest clock among the texts that `node` wrote and whose clock is less than `clock`. Texts whose value was thinned
+    /// away are included. Nil if there are none.
     func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock?
-    /// The texts of an object that name clocks which the bag did not have when they arrived, in any order.
+    /// The texts of an object that named clocks of texts which the bag did not have when they arrived. They are in any order.
     func textDescents(of object: UniqueID) throws -> [TextDescent]
     /// The clock of the text that was current when the scope was at this sequence number; nil if the object had no text.
     func currentText(of object: UniqueID, at sequence: Int64) throws -> Clock?
-    /// Like ``parcels(of:holding:)``, for the deleted note that `note` was rescued from. Only parcels from before its deletion.
+    /// Like ``parcels(of:holding:)``, but for the deleted note from which `note` was rescued. Returns only parcels that were
+    /// added before that note was deleted.
     func parcels(rescuedInto note: UniqueID, holding clock: Clock) throws -> [Parcel]
-    /// Size and hash of the bytes of an attachment; nil if the server does not have them.
+    /// The size and hash of the bytes of an attachment; nil if the server does not have the bytes.
     func attachmentData(of attachment: UniqueID) throws -> AttachmentData?
 }
 
@@ -29,10 +31,11 @@ extension Bag {
     }
 }
 
-/// A text in the bag that names clocks which the bag did not have when it arrived (merge.md, Text).
+/// A text in the bag that named clocks of other texts when it arrived, although the bag did not have these texts (merge.md,
+/// Text).
 public struct TextDescent: Sendable, Equatable {
     public let clock: Clock
-    /// ``Parcel/missingAncestors``.
+    /// The clocks that the bag did not have: see ``Parcel/missingAncestors``.
     public let missingAncestors: [Clock]
     /// The scope's sequence number after the text was added.
     public let sequence: Int64
@@ -44,10 +47,10 @@ public struct TextDescent: Sendable, Equatable {
     }
 }
 
-/// Size and hash of the bytes of an attachment.
+/// The size and hash of the bytes of an attachment.
 public struct AttachmentData: Sendable, Equatable {
     public let byteCount: Int64
-    /// 64 hex digits.
+    /// The SHA-256 hash, in 64 hex digits.
     public let sha256: String
 
     public init(byteCount: Int64, sha256: String) {
@@ -58,7 +61,7 @@ public struct AttachmentData: Sendable, Equatable {
 
 /// The current state of an object: its folded attributes, or its DeletedObject.
 public enum ObjectState: Sendable, Equatable {
-    /// - Parameter sequence: the sequence number of the object's last change; nil while it is waiting.
+    /// - Parameter sequence: the sequence number of the object's most recent change; nil as long as the object does not exist.
     case entity(Entity, sequence: Int64?)
     case deleted(DeletedObject, sequence: Int64)
 

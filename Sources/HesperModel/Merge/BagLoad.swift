@@ -1,12 +1,12 @@
-/// Counts the bytes of stored bodies that a push has loaded, and limits them. All of them stay in memory until the push is
-/// merged.
+/// Counts and limits the bytes of the stored bodies that the merge of a push loads. All of these bodies stay in memory until
+/// the push is merged.
 public struct BagLoad: Sendable {
     private let limit: Int
     private var bytes = 0
 
     public init(limit: Int) { self.limit = limit }
 
-    /// Counts one more body.
+    /// Counts the bytes of one more body.
     /// - Throws: ``Problem`` `too-large` if the total exceeds the limit.
     public mutating func add(_ count: Int) throws(Problem) {
         bytes += count

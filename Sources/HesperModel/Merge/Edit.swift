@@ -1,9 +1,9 @@
 /// One attribute of one object, set to a value at a clock (merge.md, Edits).
 public struct Edit: Sendable, Equatable {
     public let attribute: Attribute
-    /// Nil if thinning dropped the superseded value. The edit's key remains.
+    /// The value. Nil if thinning dropped it after it was superseded; the attribute and the clock of the edit are kept.
     public let value: Value?
-    /// Nil for attributes that are set once.
+    /// The clock. Nil for attributes that are set once.
     public let clock: Clock?
 
     public init(_ attribute: Attribute, _ value: Value?, at clock: Clock?) {
@@ -13,19 +13,19 @@ public struct Edit: Sendable, Equatable {
     }
 }
 
-/// The edits of one object that came in one push, stored together as one row of the bag.
+/// The edits of one object that came in one push. They are stored together as one row of the bag.
 public struct Parcel: Sendable, Equatable {
     public let object: UniqueID
     public let objectType: ObjectType?
     public var edits: [Edit]
-    /// For a text that the server made: the greatest origin of the texts that it was made from (merge.md, Text).
+    /// For a text that the server made: the greatest clock of the devices' texts that it was made from (merge.md, Text).
     public var textOrigin: Clock?
-    /// The clocks of texts that its text descends from and that the bag did not have when it arrived. Includes the text's own
-    /// clock if the text was given back.
+    /// The clocks of texts from which the parcel's text descends and which the bag did not have when the parcel arrived.
+    /// Includes the text's own clock if a device gave the text back to a restored server.
     public var missingAncestors: [Clock]
     /// Whether the server made these edits.
     public var isServerMade: Bool
-    /// Whether the parcel belongs to a rescued note. Such a parcel counts as pushed by no device.
+    /// Whether the parcel belongs to a rescued note. Such a parcel is not attributed to any device.
     public var isRescue: Bool
 
     public init(

@@ -1,12 +1,13 @@
-/// Reads one element of a push field by field. An invalid field is rejected and does not affect the others (protocol.md, Sync).
+/// Reads one element of a push, field by field. An invalid field is rejected and does not affect the other fields (protocol.md,
+/// Sync).
 struct ElementReader {
     let object: JSONObject
     let pointer: String
     private(set) var edits: [Edit] = []
     private(set) var rejected: [String: Problem] = [:]
     private let clocks: JSONObject
-    /// The names of the fields that were read, and of those with clocks. All other members of the element are unknown fields.
-    /// Arrays, because searching a few names is faster than hashing them.
+    /// The names of the fields that were read; ``clocked`` has the names of the fields with clocks. All other members are
+    /// rejected as unknown. Arrays are used because searching a few names is faster than hashing them.
     private var read = ["uniqueID", "clocks"]
     private var clocked: [String] = []
 
@@ -42,7 +43,7 @@ struct ElementReader {
         }
     }
 
-    /// Reads one part of an object: adds its edits or the problems that reject them.
+    /// Reads one part of an object: adds its edits, or the problems because of which they are rejected.
     mutating func read(_ part: Section.Part) {
         switch part {
         case .field(let field) where field.rule == .register: register(field)
@@ -92,8 +93,8 @@ struct ElementReader {
         }
     }
 
-    /// Reads `tags` or `attachments`: a member with a clock is in if the array contains it, and out otherwise.
-    /// An invalid member is rejected alone.
+    /// Reads `tags` or `attachments`. Each member with a clock is set: to true if the array contains the member, to false
+    /// otherwise. An invalid member is rejected without affecting the others.
     private mutating func members(_ field: String, _ attribute: (UniqueID) -> Attribute) {
         read.append(field)
         clocked.append(field)
@@ -104,7 +105,8 @@ struct ElementReader {
             for (index, element) in elements.enumerated() {
                 let path = "/\(field)/\(index)"
                 guard case .string(let text) = element else {
-                    // An element without a name could be any member with a clock, so it is not known which members are out.
+                    // An element that is not a string could mean any of the members with a clock. So it is not known which
+                    // members to set to false.
                     reject(field, .invalidField, "\(field) must contain only UUIDs", at: path)
                     return
                 }
@@ -140,8 +142,8 @@ struct ElementReader {
         }
     }
 
-    /// Rejects a member whose name is not a UUID, under that name, cut after ``Limits/nameLength`` characters. If the same name is
-    /// invalid in several places, the first reason is reported.
+    /// Rejects a member whose name is invalid. The problem is stored under the first ``Limits/nameLength`` characters of that
+    /// name. If the same name is invalid in several places, only the first problem is stored.
     private mutating func rejectMember(_ name: String, of field: String, _ what: String, at path: String) {
         let key = "\(field).\(String(String.UnicodeScalarView(name.unicodeScalars.prefix(Limits.nameLength))))"
         if rejected[key] == nil { reject(key, .invalidField, what, at: path) }
@@ -190,14 +192,14 @@ struct ElementReader {
         }
     }
 
-    /// Rejects a field that was read because a field that it depends on was rejected.
+    /// Rejects a field that was already read, because another field that it depends on was rejected.
     mutating func drop(_ attribute: Attribute, _ detail: String) {
         guard edits.contains(where: { $0.attribute == attribute }) else { return }
         edits.removeAll { $0.attribute == attribute }
         reject(attribute.description, .invalidField, detail)
     }
 
-    /// Reads a clock that is a field of the element itself.
+    /// Reads a field of the element whose value is a clock, such as `textBase`.
     mutating func plainClock(_ field: String) -> Clock? {
         read.append(field)
         guard let json = object[field] else { return nil }
@@ -206,7 +208,7 @@ struct ElementReader {
         return nil
     }
 
-    /// Reads an array of clocks that is a field of the element itself.
+    /// Reads a field of the element whose value is an array of clocks, such as `textAfter`.
     mutating func plainClocks(_ field: String, limit: Int) -> [Clock]? {
         read.append(field)
         guard let json = object[field] else { return nil }
@@ -225,7 +227,7 @@ struct ElementReader {
         return clocks
     }
 
-    /// Rejects all members that were not read. Must be called last.
+    /// Rejects all members of the element that were not read. Must be called after all known fields were read.
     mutating func rejectUnknown() {
         for member in object.members where !read.contains(member.name) {
             reject(

@@ -1,12 +1,12 @@
 /// Which superseded values the bag keeps, and for how long (merge.md, Thinning).
 public enum HistoryPolicy: Sendable, Equatable {
-    /// All values, without a time limit.
+    /// All values are kept forever.
     case forever
-    /// All values for `all` milliseconds after each was superseded, then one per hour. After `hourly` milliseconds, one per day,
-    /// without a time limit.
+    /// All values are kept for `all` milliseconds after they were superseded. From then on, one value per hour is kept; after
+    /// `hourly` milliseconds, one value per day is kept forever.
     case thinned(all: Int64, hourly: Int64)
 
-    /// The default: all values for a day, one per hour for 30 days, then one per day.
+    /// The default: all values are kept for a day, one per hour for 30 days, and one per day after that.
     public static let standard = HistoryPolicy.thinned(all: Timestamp.day, hourly: 30 * Timestamp.day)
 }
 

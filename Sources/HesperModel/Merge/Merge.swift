@@ -1,7 +1,7 @@
 /// Merges one push into a scope: a pure function of the push, the contents of the bag, and the time (merge.md, One push).
 ///
-/// The order is: deletions; registers and new objects; rescued notes; then, on the final state, unique tag names and one note per
-/// attachment. Invalid fields are rejected one by one.
+/// Deletions are applied first, then registers and new objects, then the rescues of notes. At the end, the names of tags are
+/// made unique, and edits that add an attachment to a second note are rejected. Invalid fields are rejected one by one.
 public struct Merge {
     private var draft: ScopeDraft
     private var texts = MergeTexts()
@@ -10,6 +10,7 @@ public struct Merge {
     /// The receipts, by the index of the element in the push.
     private var receipts: [Int: ReceiptDraft] = [:]
 
+    /// Merges a push and returns the result. Nothing is written to the bag.
     /// - Throws: errors of the bag; ``Problem`` `too-large` if the stored objects of the push exceed ``Bounds/loadBytes``.
     public static func apply(_ push: Push, to bag: any Bag, in context: Context) throws -> MergeOutcome {
         var merge = Merge(draft: try ScopeDraft(push, bag, context), quota: MergeQuota(context.storageUse))
@@ -41,7 +42,8 @@ public struct Merge {
         for parcel in outcome.parcels {
             for case let clock? in parcel.edits.map(\.clock) {
                 outcome.greatestClock = max(outcome.greatestClock ?? clock, clock)
-                // A device may give back an edit that the server made before a restore. The server must not use its clock again.
+                // A device may give back an edit that the server made before a backup was restored. The server must not use the
+                // clock of that edit again.
                 if clock.node == draft.context.server { outcome.serverClock = max(outcome.serverClock ?? clock, clock) }
             }
         }
@@ -111,7 +113,7 @@ public struct Merge {
             receipt.problem = wrongType(entity.objectType, id, at: "\(change.pointer)/uniqueID")
             return
         }
-        // Edits of a deleted object are added to the bag, for "Recently deleted", but are not folded.
+        // Edits of a deleted object are added to the bag, so that "Recently deleted" has them, but they are not folded.
         var isDeleted = false
         if case .deleted? = draft.state(id) { isDeleted = true }
         var edits = change.edits
@@ -169,7 +171,8 @@ public struct Merge {
             receipt.edits.append((edit, false))
         }
         if isDeleted, draft.parcels[parcel].edits.allSatisfy({ $0.clock == nil }) {
-            // Edits without a clock have no key. If there is no new register, this push was sent before.
+            // If an edit has no clock, it is not known whether the bag already has it. If no edit of the push has a new clock,
+            // it is assumed that the push was sent before.
             draft.clear(parcel)
         }
         if !isDeleted, !draft.parcels[parcel].edits.isEmpty || draft.state(id) != nil { draft.set(id, .entity(entity)) }
@@ -182,7 +185,7 @@ public struct Merge {
         return change.section.objectType
     }
 
-    /// The JSON Pointer of an attribute in the request.
+    /// The JSON Pointer to an attribute in the request.
     private func pointer(of attribute: Attribute, in change: Change) -> String {
         switch attribute {
         case .tag(let id): "\(change.pointer)/clocks/tags/\(id)"
@@ -194,7 +197,7 @@ public struct Merge {
 
     // MARK: Rejections
 
-    /// The problem with setting an attribute that is set once; nil if it is unset or already has this value.
+    /// The problem if an edit changes an attribute that is set once. Nil if the attribute is unset or already has this value.
     private func immutable(_ edit: Edit, in entity: Entity, at pointer: String) -> Problem? {
         guard case .field(let field) = edit.attribute, let current = entity.content[field], current != edit.value
         else {
@@ -210,7 +213,8 @@ public struct Merge {
         }
     }
 
-    /// The problem with adding an attribute or member to an object that has the maximum number of them; nil if there is none.
+    /// The problem if an edit adds an attribute or a member to an object that already has the maximum number; nil if there is
+    /// no problem.
     private func limitReached(_ edit: Edit, in entity: Entity, at pointer: String) -> Problem? {
         guard entity.register(edit.attribute) == nil else { return nil }
         let content = entity.content
@@ -233,7 +237,7 @@ public struct Merge {
     // MARK: Attachments
 
     /// Adds the size and hash of an attachment's bytes to the pushed edits.
-    /// - Returns: the problem if the bytes are missing or the push contradicts them.
+    /// - Returns: the problem if the bytes are missing, or if the push states another size or hash.
     private func addData(to edits: inout [Edit], of entity: Entity, _ change: Change) throws -> Problem? {
         guard !entity.exists else { return nil }
         guard let data = try draft.bag.attachmentData(of: change.uniqueID) else {
@@ -255,7 +259,8 @@ public struct Merge {
         return nil
     }
 
-    /// Rejects each attachment member that another live note already has. The rest of the element is applied.
+    /// Rejects each edit that adds an attachment to a note while another live note has it. The other edits of the element are
+    /// applied.
     private mutating func checkHolders(_ push: Push) throws {
         var holders: [UniqueID: Set<UniqueID>] = [:]
         for id in draft.touched {

@@ -3,22 +3,21 @@ extension Merge {
     public struct Context: Sendable {
         /// The server's wall clock.
         public var now: Timestamp
-        /// The node of the installation.
+        /// The node ID of this server installation.
         public var server: NodeID
-        /// The last clock that the server made in this scope.
+        /// The greatest clock that the server made in this scope; nil if it made none.
         public var serverClock: Clock?
-        /// The greatest clock in the scope, by any node.
+        /// The greatest clock in the scope, by any node; nil if there is none.
         public var greatestClock: Clock?
-        /// Revoked devices and their moments. An edit whose clock is later than its device's moment is rejected (merge.md,
-        /// Devices).
+        /// The revoked devices, each with the time after which its edits are rejected (merge.md, Devices).
         public var revoked: [NodeID: Timestamp]
-        /// The sequence number that the scope had when the server was restored from a backup; nil if it never was (merge.md,
-        /// Text).
+        /// The sequence number that the scope had when the server was restored from a backup. Nil if the server was never
+        /// restored (merge.md, Text).
         public var restoredSequence: Int64?
-        /// The device that pushes; nil for the server.
+        /// The device that pushes. Nil if the server itself pushes.
         public var sender: NodeID?
         public var bounds = Bounds()
-        /// The account's storage use; nil if the quota need not be checked element by element.
+        /// The account's storage use. Nil if the elements need not be checked against the quota one by one.
         public var storageUse: StorageUse?
 
         public init(
@@ -39,9 +38,10 @@ extension Merge {
 
     /// Limits on the work that a merge does while its scope is locked.
     public struct Bounds: Sendable {
-        /// Text merges that were prepared without the lock; nil if all texts are merged under the lock, whatever their size.
+        /// Text merges that were computed before the scope was locked. Nil if all texts are merged while it is locked, whatever
+        /// their size.
         public var texts: PreparedTexts?
-        /// The maximum number of bytes of texts that are merged without preparation.
+        /// The maximum total size of the texts that are merged without preparation, in bytes.
         public var textBytes = 256 << 10
         /// The maximum size of the stored bodies that a merge loads into memory, in bytes.
         public var loadBytes = 256 << 20
@@ -57,7 +57,7 @@ extension Merge {
         }
     }
 
-    /// The bytes that an account stores before the push, and its quota.
+    /// The number of bytes that an account stores before the push, and its quota.
     public struct StorageUse: Sendable, Equatable {
         public let used: Int64
         public let limit: Int64
@@ -67,7 +67,8 @@ extension Merge {
             self.limit = limit
         }
 
-        /// Whether the push fits even if all of it is new. If so, its elements need not be checked one by one.
+        /// Whether the push fits into the quota even if all of its edits are new. If so, its elements need not be checked one
+        /// by one.
         public func fits(_ push: Push) -> Bool { Int64(push.maximumStoredBytes) <= limit - used }
     }
 }

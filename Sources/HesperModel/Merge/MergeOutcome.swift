@@ -2,16 +2,16 @@
 public struct MergeOutcome: Sendable {
     /// New edits, in the order in which they must be added to the bag.
     public var parcels: [Parcel] = []
-    /// Every object whose state changed, once each.
+    /// The objects whose state changed. Each is listed once.
     public var changes: [StateChange] = []
     /// One receipt per element of the push, in the same order.
     public var receipts: [Receipt] = []
     /// Texts in the bag or in ``parcels`` that lost words in a merge. Thinning never removes them.
     public var lostTexts: [LostText] = []
-    /// Large text merges that must be prepared before the push is applied again. Unless this is empty, all other properties must
-    /// be ignored.
+    /// Merges of large texts that must be prepared before the push is applied again. If there are any, all other properties
+    /// must be ignored.
     public var pendingMerges: [PreparedTexts.PendingMerge] = []
-    /// The last clock that the server made for this push; nil if it made none.
+    /// The greatest clock of the server's node that the push adds to the bag; nil if it adds none.
     public var serverClock: Clock?
     /// The greatest clock that the push adds to the bag; nil if it adds none.
     public var greatestClock: Clock?
@@ -33,7 +33,7 @@ public struct LostText: Sendable, Hashable {
 /// An object before and after a push.
 public struct StateChange: Sendable, Equatable {
     public let uniqueID: UniqueID
-    /// Nil if the scope did not know the object.
+    /// The state before the push; nil if the scope did not know the object.
     public let before: ObjectState?
     public let after: NewState
 
@@ -48,7 +48,7 @@ public struct StateChange: Sendable, Equatable {
         self.after = after
     }
 
-    /// The state before the push, if the object was not deleted.
+    /// The object before the push; nil if the scope did not know it or it was deleted.
     public var entityBefore: Entity? {
         if case .entity(let entity, _)? = before { entity } else { nil }
     }

@@ -1,14 +1,15 @@
 /// Checks the elements of a push against the account's quota (protocol.md, Quota).
 struct MergeQuota {
-    /// Nil if no element needs to be checked.
+    /// The account's storage use; nil if no element needs to be checked.
     private let storageUse: Merge.StorageUse?
-    /// The size of the parcels added by this push so far, in bytes. Counted only with ``storageUse``.
+    /// The total size of the parcels that this push has added so far, in bytes. It is counted only if ``storageUse`` is not
+    /// nil.
     private var pushBytes: Int64 = 0
 
     init(_ storageUse: Merge.StorageUse?) { self.storageUse = storageUse }
 
-    /// The problem with storing a change; nil if there is none. A change that makes no value longer is always accepted, and so is
-    /// one that is sent again, because it stores nothing.
+    /// The problem if storing a change would exceed the quota; nil if the change may be stored. A change that makes no value
+    /// longer is always accepted. A change that was already stored is always accepted too, because it needs no space.
     func refusal(of edits: [Edit], of entity: Entity, _ change: Change, in draft: ScopeDraft) throws -> Problem? {
         guard let storageUse else { return nil }
         func isNew(_ edit: Edit) throws -> Bool {
@@ -25,7 +26,8 @@ struct MergeQuota {
         return .quotaExceeded(used: used, limit: storageUse.limit, at: change.pointer)
     }
 
-    /// Counts added parcels. Those made by the server count only from the next push on.
+    /// Counts the sizes of added parcels. Parcels that the server made are not counted during this push; they count from the
+    /// next push on.
     mutating func count(_ parcels: ArraySlice<Parcel>) {
         guard storageUse != nil else { return }
         for parcel in parcels where !parcel.isServerMade && !parcel.edits.isEmpty {
@@ -35,11 +37,11 @@ struct MergeQuota {
 }
 
 extension Edit {
-    /// Whether it makes a text, or a string attribute of an app, longer than it is now.
+    /// Whether the edit makes a note's text, or a string attribute of an app, longer than it is now.
     fileprivate func isLonger(than entity: Entity) -> Bool {
         switch attribute {
         case .field(.text), .custom: value.textBytes > (entity.register(attribute)?.value).textBytes
-        // Other fields and members are short.
+        // Values of other fields and of members are always short.
         case .field, .tag, .attachment: false
         }
     }
@@ -52,7 +54,8 @@ extension Value? {
 }
 
 extension Problem {
-    /// - Parameter used: the bytes that are already stored.
+    /// The problem that the account's storage is full.
+    /// - Parameter used: the number of bytes that are already stored.
     public static func quotaExceeded(used: Int64, limit: Int64, at pointer: String? = nil) -> Problem {
         Problem(
             .quotaExceeded, "The account's storage is full: \(used) of \(limit) bytes are used.", at: pointer,

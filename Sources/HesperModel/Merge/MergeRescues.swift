@@ -1,9 +1,10 @@
-/// Creates new notes from words that the deletion of a note had not seen (merge.md, Deleting).
+/// When a note is deleted, rescues the words that the deleting device had not seen, by creating a new note (merge.md,
+/// Deleting).
 struct MergeRescues {
-    /// Deleted notes with unseen words, as they were before, and the index of the deletion in the push.
+    /// The notes to rescue, in their state before the deletion, with the index of the deletion in the push.
     private var notes: [(element: Int, note: Note)] = []
 
-    /// How many of the sender's newest texts count as seen.
+    /// The number of newest texts by the pushing device that count as seen by it.
     private static let ownTexts = 16
 
     /// Remembers a note that is being deleted, if it contains words that the deleting device had not seen.
@@ -31,7 +32,7 @@ struct MergeRescues {
         return true
     }
 
-    /// The clocks of the newest texts of a note by the device that pushes.
+    /// The clocks of the newest texts of a note that the pushing device wrote.
     private func ownTexts(of id: UniqueID, upTo current: Clock, in draft: ScopeDraft) throws -> [Clock] {
         guard let sender = draft.context.sender, draft.wasKnown(id) else { return [] }
         var clocks = current.node == sender ? [current] : []
@@ -43,8 +44,8 @@ struct MergeRescues {
         return clocks
     }
 
-    /// Creates the new notes after everything else in the push was applied, so that an attachment that the push moved to another
-    /// note stays there.
+    /// Creates the new notes. Must be called after everything else in the push was applied: an attachment that the push moved
+    /// to another note then stays in that note.
     /// - Returns: the IDs of the new notes, by the index of the deletion in the push.
     func make(in draft: inout ScopeDraft, _ texts: inout MergeTexts) throws -> [Int: UniqueID] {
         var made: [Int: UniqueID] = [:]
@@ -55,7 +56,7 @@ struct MergeRescues {
             switch draft.state(id) {
             case nil: try make(id, from: note, in: &draft)
             case .entity(let entity)?: try add(note, to: entity, in: &draft, &texts)
-            // The rescued note was itself deleted.
+            // The note that was created by an earlier rescue was itself deleted.
             case .deleted?: continue
             }
             _ = deleted.fold(
@@ -68,12 +69,14 @@ struct MergeRescues {
         return made
     }
 
-    /// Creates a note with the text, the tags and the unused attachments of another note, with their clocks.
+    /// Creates a note with the text, the tags and the attachments of another note. The edits keep their clocks. Attachments
+    /// that another live note has are left out.
     private func make(_ id: UniqueID, from note: Note, in draft: inout ScopeDraft) throws {
         var edits: [Edit] = []
         if let date = note.creationDate { edits.append(Edit(.creationDate, .date(date), at: nil)) }
         if let clock = note.textClock { edits.append(Edit(.text, .string(note.text), at: clock)) }
-        // Removed tags are copied too: if two tags are merged, the greater clock decides.
+        // Tags that were removed from the note are copied too: when two tags are merged, the membership with the greater clock
+        // decides whether the note has the tag.
         for (tag, register) in note.tags.sorted {
             edits.append(Edit(.tag(tag), .bool(register.value), at: register.clock))
         }
@@ -92,8 +95,8 @@ struct MergeRescues {
         draft.set(id, .entity(entity))
     }
 
-    /// Adds the text of the deleted note to the history of a rescued note that exists already. A device gave that note back to a
-    /// restored server.
+    /// Adds the text of the deleted note to the history of a rescued note that already exists, because a device gave the
+    /// rescued note back to a restored server.
     private func add(
         _ note: Note, to entity: Entity, in draft: inout ScopeDraft, _ texts: inout MergeTexts
     ) throws {
@@ -123,7 +126,7 @@ extension ScopeDraft {
 }
 
 extension UniqueID {
-    /// The ID of the note that receives the unseen words of this note when it is deleted: the version 5 UUID of the empty name in
-    /// the namespace of this ID.
+    /// The ID of the new note that receives the unseen words of a note when that note is deleted: the version 5 UUID of the
+    /// empty name in the namespace of the deleted note's ID.
     public var rescue: UniqueID { UniqueID.derived(from: "", in: self) }
 }

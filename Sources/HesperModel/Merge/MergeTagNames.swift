@@ -1,4 +1,4 @@
-/// Merges tags whose folded names are equal, on the final state of a push (merge.md, Tags).
+/// Merges tags whose folded names are equal, in the state at the end of a push (merge.md, Tags).
 extension ScopeDraft {
     mutating func makeTagNamesUnique() throws {
         var claims: [String: Set<UniqueID>] = [:]
@@ -8,7 +8,7 @@ extension ScopeDraft {
         }
         for name in claims.keys.sorted() {
             guard var claimants = claims[name] else { continue }
-            // The bag knows the names of tags that this push does not change.
+            // If a tag that this push does not change has the name, the bag finds it.
             if let holder = try bag.tag(named: name), !isTouched(holder) {
                 claimants.insert(holder)
                 try load([holder])

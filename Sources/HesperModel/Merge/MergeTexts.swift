@@ -1,48 +1,50 @@
 /// Decides which text of a note is current after a push, from what the pushed text descends from (merge.md, Text).
 struct MergeTexts {
-    /// Texts that lost words, in the order in which they were merged.
+    /// The texts that lost words, in the order in which they were merged.
     private(set) var lost: [LostText] = []
-    /// Merges of large texts that must be prepared.
+    /// The merges of large texts that must be prepared.
     private(set) var pendingMerges: [PreparedTexts.PendingMerge] = []
-    /// Pushed texts whose base is not known. They were not merged.
+    /// The clocks of pushed texts that were not merged, for example because the text from which they descend is not known.
     private var unmerged: Set<Clock> = []
-    /// Pushed texts from which other texts in the bag descend.
+    /// The clocks of pushed texts from which other texts in the bag descend.
     private var history: Set<Clock> = []
-    /// By the clock of a pushed text: the words of it that the current text lacks, and the clock of that text.
+    /// For each pushed text, by its clock: its words that the current text lacks, and the clock of the current text.
     private var superseded: [Clock: ([TextMerge.Superseded], by: Clock)] = [:]
-    /// The size of the texts that were merged without preparation, in bytes.
+    /// The total size of the texts that were merged without preparation, in bytes.
     private var mergedBytes = 0
 
     /// A text that is about to be added to the bag.
     struct Incoming {
         let clock: Clock
         let text: String
-        /// The descent as pushed: ``Change/textBase``, ``Change/textBaseValue`` and ``Change/textAfter``.
+        /// The texts from which this text descends, as the client states them: see ``Change/textBase``,
+        /// ``Change/textBaseValue`` and ``Change/textAfter``.
         var base: Clock?
         var baseValue: String?
         var after: [Clock]?
-        /// Whether it is the base that was sent along with another text.
+        /// Whether this text was not pushed itself, but sent along with another text as its base.
         var isBase = false
         var replacesUnread = false
 
         /// Whether a device gives the text back to a restored server.
         var isGivenBack: Bool { base == clock }
-        /// The clocks that it names, except its own.
+        /// The clocks of other texts that this text names.
         var named: [Clock] { ([base].compactMap(\.self) + (after ?? [])).filter { $0 != clock } }
     }
 
-    /// How an incoming text relates to the current one.
+    /// How an incoming text relates to the current text of the note.
     private enum Descent {
-        /// A text in the bag descends from it.
+        /// A text in the bag descends from the incoming text.
         case history
-        /// It descends from the current text.
+        /// The incoming text descends from the current text.
         case current
-        /// Both descend from this text.
+        /// The incoming text and the current text both descend from this text.
         case base(String)
         case unknown
     }
 
-    /// Adds a pushed text to a note. If neither text of the note is the right one to be current, also adds a text of the server.
+    /// Adds a pushed text to a note. If the fold does not yield the text that must be current, also adds that text with a clock
+    /// of the server.
     mutating func merge(
         _ text: Incoming, into entity: inout Entity, parcel: Int, in draft: inout ScopeDraft
     ) throws {
@@ -50,7 +52,8 @@ struct MergeTexts {
         try add(text, into: &entity, parcel: parcel, in: &draft)
     }
 
-    /// Adds the base that was sent along with a text, as a text that is given back, if the bag lacks it.
+    /// Adds the base that was sent along with a text if the bag lacks it. The base is treated like a text that a device gives
+    /// back to a restored server.
     private mutating func addBase(
         of text: Incoming, into entity: inout Entity, in draft: inout ScopeDraft
     ) throws {
@@ -65,7 +68,7 @@ struct MergeTexts {
         try add(givenBack, into: &entity, parcel: parcel, in: &draft)
     }
 
-    /// Adds one text according to its descent.
+    /// Adds one text to the note, and decides by its descent which text is current.
     private mutating func add(
         _ text: Incoming, into entity: inout Entity, parcel: Int, in draft: inout ScopeDraft
     ) throws {
@@ -77,7 +80,7 @@ struct MergeTexts {
             return
         }
         let current = register.clock
-        // Adding the edit to its parcel changes the result of these lookups.
+        // These lookups come first, because adding the edit to its parcel changes their results.
         let descent = try descent(of: text, from: current, in: entity.uniqueID, draft)
         let currentOrigin = try draft.origin(of: current, of: entity.uniqueID)
         draft.append(edit, to: parcel, missing: missing)
@@ -105,7 +108,8 @@ struct MergeTexts {
                 newer: currentIsOlder ? text.text : currentText)
             let object = LostText(object: entity.uniqueID, clock: text.clock)
             guard let outcome = outcome(of: input, for: object, draft.context.bounds) else { return }
-            // Two texts of the maximum size may merge into one that exceeds it. No device could push that text again.
+            // Two texts of the maximum size may yield a merged text that exceeds the maximum. No device could push that text
+            // again.
             guard outcome.text.utf8.count <= Limits.textBytes else {
                 leaveUnmerged(text, beside: current, currentText, in: entity)
                 return
@@ -118,8 +122,8 @@ struct MergeTexts {
         }
     }
 
-    /// Merges texts if the merge was prepared or the texts are small. Otherwise records the merge, so that the push is applied
-    /// again with that merge prepared.
+    /// The outcome of a merge, if the merge was prepared or the texts are small. Otherwise returns nil and adds the merge to
+    /// ``pendingMerges``, so that it is prepared before the push is applied again.
     private mutating func outcome(
         of input: TextMerge.Input, for text: LostText, _ bounds: Merge.Bounds
     ) -> TextMerge.Outcome? {
@@ -132,7 +136,7 @@ struct MergeTexts {
         return nil
     }
 
-    /// Makes a text current. If the fold yields another text, the server adds this one with a clock of its own.
+    /// Makes a text current. If the fold yields a different text, adds this text again with a new clock of the server.
     private func setCurrent(
         _ text: String, origin: Clock, after clock: Clock, in entity: inout Entity, _ draft: inout ScopeDraft
     ) {
@@ -144,7 +148,8 @@ struct MergeTexts {
         entity.fold(edit)
     }
 
-    /// Lets the text with the greater clock be current. The other remains in the history without a time limit.
+    /// Leaves two texts unmerged: the text with the greater clock becomes current, and the other remains in the history
+    /// forever.
     private mutating func leaveUnmerged(
         _ text: Incoming, beside current: Clock, _ currentText: String, in entity: Entity
     ) {
@@ -167,9 +172,10 @@ struct MergeTexts {
         of text: Incoming, from current: Clock, in id: UniqueID, _ draft: ScopeDraft
     ) throws -> Descent {
         if text.clock > current {
-            // If a text in the bag named this one, that text would be newer than the base, and the base would not be current.
+            // No text in the bag descends from this text. Such a text would be newer than the base, so that the base would not
+            // be current.
             if text.base == current, text.after?.isEmpty != false { return .current }
-            // Clients without `textAfter`: a text descends from the previous text of the same node.
+            // If a client does not send `textAfter`, its text descends from the previous text of the same node.
             if text.after == nil, current.node == text.clock.node { return .current }
         }
         let known = try draft.textDescents(of: id)
@@ -179,8 +185,8 @@ struct MergeTexts {
         let base: Clock?
         if text.isGivenBack {
             guard let restored = draft.context.restoredSequence else { return text.isBase ? .history : .unknown }
-            // Restored texts form a chain in the order of their clocks. It starts at the text that was current when the server
-            // was restored.
+            // Texts that devices give back to a restored server form a chain in the order of their clocks. The chain starts at
+            // the text that was current when the server was restored.
             let givenBack = known.filter { $0.missingAncestors.contains($0.clock) && $0.sequence > restored }
             if givenBack.contains(where: { $0.clock > text.clock }) { return .history }
             base =
@@ -194,13 +200,13 @@ struct MergeTexts {
         guard let base else { return .unknown }
         if base == current { return .current }
         if let value = try draft.textValue(base, of: id) { return .base(value) }
-        // The base was thinned away, or its clock was rejected. The push may include its value.
+        // The base was thinned away, or its clock was rejected. The push may include the text of the base.
         if base == text.base, let value = text.baseValue { return .base(value) }
         return .unknown
     }
 
-    /// The base of a text from a client that does not send `textAfter`: the greater of `textBase` and the newest text in the bag
-    /// by the same node that is older than the text.
+    /// The base of a text from a client that does not send `textAfter`: the greater of two clocks, `textBase` and the clock of
+    /// the newest text in the bag that the same node wrote before this text.
     private func baseByNode(of text: Incoming, in id: UniqueID, _ draft: ScopeDraft) throws -> Clock? {
         let (node, bag) = (text.clock.node, draft.bag)
         var own = draft.wasKnown(id) ? try bag.newestText(of: id, by: node, before: text.clock) : nil
@@ -212,7 +218,8 @@ struct MergeTexts {
         return max(base, own ?? base)
     }
 
-    /// The clocks that a text names and the bag lacks, and its own clock if the text is given back.
+    /// The clocks that a text names and whose texts the bag lacks. If a device gives the text back, the text's own clock is
+    /// added.
     private func missingAncestors(of text: Incoming, _ entity: Entity, in draft: ScopeDraft) throws -> [Clock] {
         let current = entity.register(.text)?.clock
         var missing = try text.named.filter { try $0 != current && !draft.hasText($0, of: entity.uniqueID) }
@@ -222,20 +229,22 @@ struct MergeTexts {
 
     // MARK: Receipts
 
-    /// The receipt of a pushed text that is not current.
+    /// The receipt for the text field of a pushed text that is not current.
     func field(_ clock: Clock, current: Clock, in draft: ScopeDraft) -> Receipt.Field {
         let isMerged =
             current.node == draft.context.server && !unmerged.contains(clock) && !history.contains(clock)
         var field = Receipt.Field(isMerged ? .merged : .superseded, clock: current)
-        // The locations refer to the text that resulted from this merge. Another text of the same push may have replaced it.
+        // The locations refer to the text that resulted from this merge. They are omitted if another text of the same push has
+        // replaced it.
         if let (words, result) = superseded[clock], result == current { field.superseded = words }
         return field
     }
 }
 
-/// Lookups of a note's texts.
+/// Functions that look up the texts of a note.
 extension ScopeDraft {
-    /// The texts, in the bag or in this push, that name clocks which the bag lacked.
+    /// The texts, in the bag or in this push, that named clocks of other texts when they arrived, although the bag did not have
+    /// these texts.
     fileprivate func textDescents(of id: UniqueID) throws -> [TextDescent] {
         let known = wasKnown(id) ? try bag.textDescents(of: id) : []
         return known
@@ -245,7 +254,7 @@ extension ScopeDraft {
             }
     }
 
-    /// Whether the note, or the note it was rescued from, has the text with this clock.
+    /// Whether the text with this clock belongs to the note or to the deleted note from which it was rescued.
     fileprivate func hasText(_ clock: Clock, of id: UniqueID) throws -> Bool {
         if try find(.text, clock, of: id) != nil { return true }
         return try rescued(clock, into: id) != nil
@@ -257,8 +266,8 @@ extension ScopeDraft {
         return nil
     }
 
-    /// A text of the deleted note that this note was rescued from. Devices push texts they wrote for the deleted note to this
-    /// note, with the descent that they had there.
+    /// The text with this clock of the deleted note from which this note was rescued. Devices push texts that they wrote for
+    /// the deleted note to the rescued note. These texts name the texts of the deleted note as their bases.
     private func rescued(_ clock: Clock, into id: UniqueID) throws -> Edit? {
         guard wasKnown(id) else { return nil }
         for parcel in try bag.parcels(rescuedInto: id, holding: clock) {
@@ -267,17 +276,17 @@ extension ScopeDraft {
         return nil
     }
 
-    /// The origin of a text, by which texts are ordered. For a text that the server made, the greatest origin of the texts that
-    /// it was made from.
+    /// The clock by which texts are ordered for a merge. For a text that a device made, this is the text's own clock. For a
+    /// text that the server made, it is the greatest origin of the texts from which it was made.
     fileprivate func origin(of clock: Clock, of id: UniqueID) throws -> Clock {
-        // A rescued text keeps its clock; its origin is in the other note.
+        // Only texts that the server made have an origin other than their own clock.
         guard clock.node == context.server else { return clock }
         return try find(.text, clock, of: id)?.parcel.textOrigin ?? clock
     }
 }
 
 extension Change {
-    /// The text of one of its edits, with the descent that the push states.
+    /// The text that an edit sets, with the texts from which it descends according to the push.
     func text(_ edit: Edit, at clock: Clock) -> MergeTexts.Incoming {
         var text = ""
         if case .string(let value)? = edit.value { text = value }

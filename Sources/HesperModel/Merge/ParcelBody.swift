@@ -1,7 +1,7 @@
-/// The edits of a parcel as JSON: an array of `[attribute, clock, value]`, in their order.
+/// The edits of a parcel as JSON: an array of `[attribute, clock, value]`, in the order of the edits.
 ///
-/// The clock is null for attributes that are set once. A date is `{"date": …}`, to distinguish it from a string. The value is
-/// absent if thinning dropped it.
+/// The clock is null for attributes that are set once. A date is written as `{"date": …}`, to distinguish it from a string. The
+/// value is absent if thinning dropped it.
 ///
 ///     [["text","2026-11-21T08:47:12.345Z-0003-9f86d081884c7d65","Milk"],["creationDate",null,{"date":"2026-…"}]]
 public enum ParcelBody {

@@ -1,13 +1,13 @@
-/// Text merges that were computed before a push is applied, so that the scope is not locked meanwhile.
+/// Text merges that are computed before a push is applied, because the scope would be locked for too long otherwise.
 ///
-/// Merging texts takes far longer than the rest of a push. ``Merge/apply(_:to:in:)`` merges only small texts itself
-/// (``Merge/Bounds/textBytes``) and lists the others (``MergeOutcome/pendingMerges``). The caller computes those, adds the
-/// outcomes here and applies the push again. A merge depends only on its three texts, so an outcome remains valid as long as they
-/// are the same.
+/// Merging large texts takes far longer than the rest of a push. ``Merge/apply(_:to:in:)`` itself merges only small texts (see
+/// ``Merge/Bounds/textBytes``). It lists the other merges in ``MergeOutcome/pendingMerges``. The caller computes those merges,
+/// adds their outcomes here and applies the push again. A merge depends only on its three texts, so an outcome remains valid as
+/// long as the three texts are the same.
 public struct PreparedTexts: Sendable {
-    /// A merge that a pushed text needs.
+    /// A merge that is needed for a pushed text.
     public struct PendingMerge: Sendable {
-        /// The pushed text.
+        /// The object and the clock of the pushed text.
         let text: LostText
         public let input: TextMerge.Input
     }

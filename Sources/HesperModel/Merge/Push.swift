@@ -15,7 +15,7 @@ public struct Push: Sendable, Equatable {
         }
     }
 
-    /// The approximate size of what is stored, in bytes: the values and an amount for each edit.
+    /// The approximate number of bytes that the push stores: the sizes of the values, and a fixed amount for each edit.
     public var byteCount: Int {
         elements.reduce(0) { sum, element in
             guard case .change(let change) = element else { return sum + Push.editBytes }
@@ -24,10 +24,11 @@ public struct Push: Sendable, Equatable {
         }
     }
 
-    /// An upper bound on what is stored, in bytes. JSON may escape one byte of a string as six.
+    /// The maximum number of bytes that the push stores. It is six times the estimate, because JSON may escape one byte as six.
     var maximumStoredBytes: Int { 6 * byteCount }
 
-    /// An estimate of what an edit takes besides its value. The actual size is at most six times as much.
+    /// The estimated number of bytes that an edit takes in addition to its value. The actual number is at most six times as
+    /// great.
     private static let editBytes = 96
 
     /// The nodes of all clocks in the push.
@@ -43,7 +44,7 @@ public struct Push: Sendable, Equatable {
     public enum Element: Sendable, Equatable {
         case change(Change)
         case deletion(Deletion)
-        /// An element that could not be used at all.
+        /// An element that was rejected as a whole.
         case rejected(Receipt)
     }
 }
@@ -52,19 +53,20 @@ public struct Push: Sendable, Equatable {
 public struct Change: Sendable, Equatable {
     public let uniqueID: UniqueID
     public let section: Section
-    /// The JSON Pointer of the element in the request: `/changes/notes/0`.
+    /// The JSON Pointer of the element in the request, for example `/changes/notes/0`.
     public let pointer: String
     public var edits: [Edit]
-    /// The clock of the text that the pushed text descends from; its own clock, if the text is given back (merge.md, Text).
+    /// The clock of the text from which the pushed text descends. If a device gives the text back to a restored server, it is
+    /// the text's own clock (merge.md, Text).
     public var textBase: Clock?
-    /// The text at ``textBase``.
+    /// The text whose clock is ``textBase``, if the client sends it.
     public var textBaseValue: String?
-    /// The clocks of the sender's own unanswered texts that the pushed text descends from, in the order of writing. Nil if the
-    /// client does not send this field.
+    /// The clocks of other texts from which the pushed text descends: texts that the sender wrote and for which it has not
+    /// received a receipt yet, in the order of writing. Nil if the client does not send this field.
     public var textAfter: [Clock]?
-    /// Whether the text replaces the current one although the sender had not read it.
+    /// Whether the pushed text replaces the current text even if the sender had not read the current text.
     public var replacesUnread = false
-    /// Fields that were rejected while reading, by name.
+    /// The problems of the fields that were rejected while the push was read, by the field's name.
     public var rejected: [String: Problem]
 
     public init(
@@ -87,17 +89,18 @@ public struct Deletion: Sendable, Equatable {
     public let uniqueID: UniqueID
     public let objectType: ObjectType
     public let mergedInto: UniqueID?
-    /// The note that an earlier deletion rescued, if a device gives that deletion back.
+    /// The note that was created with the rescued words, if a device gives an earlier deletion back to a restored server.
     public let rescuedInto: UniqueID?
-    /// Nil for the current time.
+    /// The date of the deletion; nil for the current time.
     public let deletionDate: Timestamp?
-    /// The text of the note that the deleting device had seen. Nil if the current text counts as seen (merge.md, Deleting).
+    /// The most recent text of the note that the deleting device had seen. Nil if the current text counts as seen (merge.md,
+    /// Deleting).
     public let textSeen: TextSeen?
-    /// The clocks of the deleting device's own unanswered texts.
+    /// The clocks of texts that the deleting device wrote for the note and for which it has not received a receipt yet.
     public let textAfter: [Clock]
     public let pointer: String
 
-    /// The text of a note that the deleting device had seen.
+    /// The most recent text of a note that the deleting device had seen.
     public enum TextSeen: Sendable, Equatable {
         /// The note had no text.
         case none

@@ -1,8 +1,9 @@
-/// Reads the `changes` of a push.
+/// Reads the member `changes` of a sync request.
 ///
-/// If the top-level structure is invalid or there are too many elements, the push as a whole is refused. An error within an
-/// element rejects only that element or field.
+/// The push as a whole is refused if its top-level structure is invalid or if it has too many elements. An error within an
+/// element rejects only that element or one of its fields.
 public enum PushReader {
+    /// Reads and validates a push.
     /// - Parameters:
     ///   - json: the value of `changes`.
     ///   - pointer: the JSON Pointer of `changes` in the request.
@@ -40,21 +41,21 @@ public enum PushReader {
         return push
     }
 
-    /// Reads an object or a DeletedObject in the form in which sync sends it, to push it with its original clocks.
+    /// Reads an object or a DeletedObject in the form in which sync sends it, in order to push it with its original clocks.
     /// - Parameters:
-    ///   - section: the list that contains it; nil for DeletedObjects.
-    ///   - pointer: its JSON Pointer.
+    ///   - section: the section of the object; nil for a DeletedObject.
+    ///   - pointer: the JSON Pointer of the object.
     public static func state(_ json: JSON, in section: Section?, at pointer: String) -> Push.Element {
         guard let section else { return deletion(json, at: pointer) }
         guard case .change(var change) = change(json, in: section, at: pointer) else {
             return change(json, in: section, at: pointer)
         }
-        // Registers that were never set have their default and no clock.
+        // A register that was never set has its default value and no clock. This is not an error here.
         change.rejected = change.rejected.filter { $0.value.slug != .clockMissing }
         return .change(change)
     }
 
-    /// The JSON object of an element and its ID, or the reason to reject it.
+    /// The JSON object and the ID of an element, or the reason why the element is rejected.
     private static func identify(
         _ json: JSON, type: String?, at pointer: String
     ) -> Result<(JSONObject, UniqueID), Rejection> {
@@ -195,7 +196,7 @@ public enum PushReader {
 
 extension Entity {
     /// Reads a stored ``body``.
-    /// - Throws: ``Problem`` `internal-error` if it is damaged.
+    /// - Throws: ``Problem`` `internal-error` if the body is damaged.
     public static func read(
         _ body: UnsafeRawBufferPointer, id: UniqueID, section: Section
     ) throws(Problem) -> Entity {
@@ -204,21 +205,22 @@ extension Entity {
         return entity
     }
 
-    /// The edits in a stored ``body``. Folded, they yield the object.
-    /// - Throws: ``Problem`` `internal-error` if it is damaged.
+    /// The edits in a stored ``body``. Folding them yields the object.
+    /// - Throws: ``Problem`` `internal-error` if the body is damaged.
     public static func edits(
         in body: UnsafeRawBufferPointer, id: UniqueID, section: Section
     ) throws(Problem) -> [Edit] {
         let json: JSON
         do { json = try JSONReader.read(body) } catch {
-            // The reader's error is about a request.
+            // The reader's error means that a client sent an invalid request. Here, stored data is invalid instead.
             throw Problem(.internalError, "The stored body of \(id) is damaged: \(error.detail)")
         }
         guard case .object(let object) = json else {
             throw Problem(.internalError, "The stored body of \(id) is damaged: it is not an object.")
         }
         let change = PushReader.change(object, id: id, in: section, at: "")
-        // Registers that were never set have their default and no clock. Any other rejected field is damage.
+        // A register that was never set has its default value and no clock. Any other rejected field means that the body is
+        // damaged.
         for problem in change.rejected.values where problem.slug != .clockMissing {
             throw Problem(.internalError, "The stored body of \(id) is damaged: \(problem.detail)")
         }

@@ -1,16 +1,16 @@
-/// The result for one element of a push. A client can show it, or undo the change (protocol.md, Sync).
+/// The result for one element of a push. A client can show the result, or undo the change (protocol.md, Sync).
 public struct Receipt: Sendable, Equatable {
     /// The result, from best to worst. An element has the worst status of its fields.
     public enum Status: String, Sendable, Comparable, CaseIterable {
-        /// The server had it already, and it is current.
+        /// The server already had the pushed values, and they are current.
         case unchanged
         /// The pushed values are current.
         case applied
         /// For at least one field, another value is current.
         case merged
-        /// The note was deleted. Words that the deletion had not seen are in a new note.
+        /// The note was deleted. The words that the deleting device had not seen are in a new note.
         case rescued
-        /// The object is a DeletedObject.
+        /// The change concerns a deleted object.
         case deleted
         /// At least one field was rejected.
         case rejected
@@ -25,9 +25,9 @@ public struct Receipt: Sendable, Equatable {
         public enum Outcome: String, Sendable { case merged, superseded, deleted, rejected }
 
         public var outcome: Outcome
-        /// The clock of the current value.
+        /// The clock of the current value; nil if there is none.
         public var clock: Clock?
-        /// For a text: the words of it that the current text lacks, in the order of the current text.
+        /// For a text: its words that the current text lacks, in the order of the current text.
         public var superseded: [TextMerge.Superseded] = []
         public var problem: Problem?
 
@@ -38,17 +38,18 @@ public struct Receipt: Sendable, Equatable {
         }
     }
 
-    /// Nil if the element has no readable ID.
+    /// The object's ID; nil if the element has no valid ID.
     public let uniqueID: UniqueID?
     public let objectType: String?
     /// The JSON Pointer of the element in the request.
     public let pointer: String
     public var status: Status
-    /// By ``Attribute/description``, or by the name in the request if the field is unknown.
+    /// The results for the fields whose pushed value is not current. The key is the ``Attribute/description``, or the name in
+    /// the request if the field is unknown.
     public var fields: [String: Field]
-    /// The new note, if the status is ``Status/rescued``.
+    /// The ID of the new note, if the status is ``Status/rescued``.
     public var rescuedInto: UniqueID?
-    /// The problem for which the element as a whole was rejected.
+    /// The problem because of which the element as a whole was rejected; nil if it was not rejected as a whole.
     public var problem: Problem?
 
     public init(

@@ -1,15 +1,15 @@
 /// Collects the results for one element of a push until its receipt is written.
 struct ReceiptDraft {
-    /// Accepted edits, and whether the bag already had them.
+    /// The accepted edits, and for each whether the bag already had it.
     var edits: [(edit: Edit, isKnown: Bool)] = []
-    /// The problems of rejected fields, by name.
+    /// The problems of the rejected fields, by the field's name.
     var rejected: [String: Problem] = [:]
-    /// The problem for which the element as a whole was rejected.
+    /// The problem because of which the element as a whole was rejected; nil if it was not rejected as a whole.
     var problem: Problem?
-    /// The index of its parcel in ``ScopeDraft/parcels``.
+    /// The index of the element's parcel in ``ScopeDraft/parcels``; nil if it has no parcel.
     var parcel: Int?
     var deletion: Receipt.Status?
-    /// The new note with the words that a deletion had not seen.
+    /// The ID of the new note with the words that the deleting device had not seen; nil if there is none.
     var rescue: UniqueID?
 
     /// The receipt of a deletion.
@@ -24,7 +24,7 @@ struct ReceiptDraft {
         return receipt
     }
 
-    /// The receipt of a change, according to the final state.
+    /// The receipt of a change, according to the state at the end of the push.
     func receipt(of change: Change, in draft: ScopeDraft, _ texts: MergeTexts) -> Receipt {
         let state = draft.state(change.uniqueID)
         var type = change.section.objectType
@@ -52,12 +52,13 @@ struct ReceiptDraft {
         return receipt
     }
 
-    /// The result for a field whose pushed value is not current; nil if it is.
+    /// The result for a field whose pushed value is not current; nil if the pushed value is current.
     private func field(
         _ edit: Edit, in entity: Entity, _ draft: ScopeDraft, _ texts: MergeTexts
     ) -> Receipt.Field? {
         guard let clock = edit.clock else {
-            // The earlier creation date wins. Other attributes without a clock were rejected if their value differed.
+            // Of two creation dates, the earlier wins. Edits of other attributes without a clock were rejected if their value
+            // differed.
             guard case .field(let field) = edit.attribute, field.rule == .earliest,
                 entity.content[field] != edit.value
             else { return nil }

@@ -1,6 +1,6 @@
-/// Computes what one object would be without the edits that one device pushed after a moment (merge.md, Devices). It needs only
-/// the keys of the edits, so that a long history takes little memory. The few values to restore are read afterwards.
-///
+/// Computes what one object would be without the edits that one device pushed after a moment (merge.md, Devices). It stores
+/// only the keys of the edits, so that a long history takes little memory. The caller reads the few values to restore
+/// afterwards.
 ///
 ///     var rewind = Rewind(of: phone, after: moment)
 ///     for stored in history { rewind.add(stored.parcel, by: stored.pushedBy, at: stored.pushedAt, position: stored.position) }
@@ -10,7 +10,7 @@ public struct Rewind: Sendable {
     public let moment: Timestamp
     private var parcels: [ParcelSummary] = []
 
-    /// The facts about a parcel that the decision needs.
+    /// The properties of a parcel from which it is decided whether its edits are undone.
     private struct ParcelSummary {
         let position: Int64
         let pushedBy: NodeID?
@@ -24,8 +24,8 @@ public struct Rewind: Sendable {
     private struct EditKey {
         let attribute: Attribute
         let clock: Clock?
-        /// The digest of a text; nil if it was thinned away. It distinguishes a merge from a pushed text that the server only
-        /// gave a clock of its own.
+        /// The digest of a text; nil for other attributes, and if the text was thinned away. If a text of the server has the
+        /// digest of a pushed text, the server only gave the pushed text a new clock. Otherwise the text is a merge.
         let digest: Digest?
         let hasValue: Bool
     }
@@ -35,27 +35,28 @@ public struct Rewind: Sendable {
         self.moment = moment
     }
 
-    /// The location of an edit's value in the bag.
+    /// The location of a value in the bag: the clock of its edit, and the position of the parcel.
     public struct Version: Sendable, Equatable {
         public let clock: Clock
         public let position: Int64
     }
 
-    /// One register to restore.
+    /// A register to restore.
     public struct Restoration: Sendable, Equatable {
         public let attribute: Attribute
-        /// The version to restore. Nil for the default, if no other device set the register or no such value is left.
+        /// The version to restore. If it is nil, the default is restored, because no other device set the register or none of
+        /// those values is still stored.
         public let version: Version?
-        /// Whether the value to restore was thinned away, so that an older one is used.
+        /// Whether the value that was current before the undone edits was thinned away, so that an older value is restored.
         public let isOlder: Bool
     }
 
     public enum Outcome: Sendable, Equatable {
-        /// All edits of the object are the device's: delete the object.
+        /// Delete the object, because all of its edits are undone.
         case delete
         /// Restore these registers.
-        /// - Parameter isPartial: whether some of the device's edits cannot be undone: attributes that are set once, and a tag's
-        ///   only name.
+        /// - Parameter isPartial: whether some of the device's edits cannot be undone. These edits set an attribute that is set
+        ///   once, or the only name of a tag.
         case restore([Restoration], isPartial: Bool)
     }
 
@@ -71,11 +72,11 @@ public struct Rewind: Sendable {
                 position: position, pushedBy: pusher, pushedAt: date, isServerMade: parcel.isServerMade, edits: edits))
     }
 
-    /// The position of the last parcel.
+    /// The greatest position of the added parcels; nil if none was added.
     public var lastPosition: Int64? { parcels.map(\.position).max() }
 
-    /// The changes that undo the device's edits.
-    /// - Parameter entity: the folded parcels.
+    /// What to do with the object to undo the device's edits.
+    /// - Parameter entity: the object, folded from all added parcels.
     public func outcome(for entity: Entity) -> Outcome {
         let parcels = parcels.sorted { $0.position < $1.position }
         let undone = undone(parcels)
@@ -96,7 +97,7 @@ public struct Rewind: Sendable {
         var restorations: [Restoration] = []
         for (attribute, register) in registers {
             guard let last = register.lastUndone, entity.register(attribute)?.clock == last else { continue }
-            // A tag must have a name, which has no default.
+            // A tag must have a name, and names have no default. So a name is not undone if there is no other.
             guard attribute.hasDefault || register.restorable != nil else {
                 isPartial = true
                 continue
@@ -110,11 +111,12 @@ public struct Rewind: Sendable {
         return .restore(restorations, isPartial: isPartial)
     }
 
-    /// The clocks of one attribute.
+    /// The clocks of one register, from which it is decided what to restore.
     private struct Register {
-        /// The greatest clock by the device.
+        /// The greatest clock of the edits that are undone.
         var lastUndone: Clock?
-        /// The greatest clock by others, and the version with the greatest clock by others whose value is still stored.
+        /// The greatest clock of the edits that are not undone. ``restorable`` is the newest of these edits whose value is
+        /// still stored.
         var last: Clock?
         var restorable: Version?
 
@@ -132,11 +134,12 @@ public struct Rewind: Sendable {
 // MARK: - The device's parcels
 
 extension Rewind {
-    /// The positions of the parcels that the device pushed after the moment, and of those that the server merged from such a
-    /// text.
+    /// The positions of the parcels to undo: those that the device pushed after the moment, and those with texts that the
+    /// server merged from a text of such a parcel.
     private func undone(_ parcels: [ParcelSummary]) -> Set<Int64> {
         var undone: Set<Int64> = []
-        // The text that was current before the push that a parcel came in, and the one that is current after it.
+        // `before` is the text that was current before the push that contains the parcel. `current` is the text that is current
+        // after the parcel.
         var (before, current): (CurrentText?, CurrentText?) = (nil, nil)
         var texts: [Digest] = []
         for (index, parcel) in parcels.enumerated() {
@@ -144,7 +147,7 @@ extension Rewind {
             let text = parcel.edits.first { $0.attribute == .text }
             var isUndone = parcel.pushedBy == device && parcel.pushedAt > moment
             if parcel.isServerMade, let text {
-                // A pushed text that the server only gave a clock of its own is attributed to the sender.
+                // If the server only gave a pushed text a new clock, the text is attributed to the device that pushed it.
                 let isPushed = text.digest.map(texts.contains) ?? false
                 if before?.isUndone == true, !isPushed { isUndone = true }
             } else if let digest = text?.digest {
@@ -165,9 +168,8 @@ extension Rewind {
 }
 
 extension Rewind.Restoration {
-    /// The edit that sets the register to the restored value; nil if it has that value already.
+    /// The edit that sets the register to the restored value; nil if it already has that value.
     /// - Parameter value: the value of ``version``; nil for the default.
-    /// - Parameter value: of ``version``, if there is one.
     public func edit(of entity: Entity, _ value: Value?, at clock: Clock) -> Edit? {
         let restored = value ?? attribute.defaultValue(in: entity)
         return entity.register(attribute)?.value == restored ? nil : Edit(attribute, restored, at: clock)
@@ -177,7 +179,7 @@ extension Rewind.Restoration {
 extension Attribute {
     fileprivate var hasDefault: Bool { if case .field(let field) = self { field.defaultValue != nil } else { true } }
 
-    /// The value that is closest to a register that was never set.
+    /// The value to set if a register has no earlier value: its default, or else the value that is most similar to "never set".
     fileprivate func defaultValue(in entity: Entity) -> Value {
         switch self {
         case .field(let field): entity.content.defaultValue(of: field) ?? .null

@@ -1,17 +1,17 @@
-/// The state of a scope during the merge of a push: the objects before and after, and the parcels to add to the bag.
+/// The state of a scope while a push is merged: the objects before and after, and the parcels to add to the bag.
 struct ScopeDraft {
     let bag: any Bag
     let context: Merge.Context
     private var clocks: ClockSource
     private var loaded: BagLoad
-    /// The loaded objects before the push, by ID, and the changed ones with their present state.
+    /// The state before the push of the loaded objects, by ID. ``after`` has the present state of the changed objects.
     private var before: [UniqueID: ObjectState]
     private var after: [UniqueID: StateChange.NewState] = [:]
     /// The IDs of the changed objects, in the order of their first change.
     private(set) var touched: [UniqueID] = []
-    /// The parcels to add to the bag, both pushed and made by the server.
+    /// The parcels to add to the bag: those that were pushed and those that the server made.
     private(set) var parcels: [Parcel] = []
-    /// The indices in ``parcels`` of an object's parcels.
+    /// For each object, the indices of its parcels in ``parcels``.
     private var parcelIndices: [UniqueID: [Int]] = [:]
 
     init(_ push: Push, _ bag: any Bag, _ context: Merge.Context) throws {
@@ -25,7 +25,7 @@ struct ScopeDraft {
 
     // MARK: Objects
 
-    /// The present state of an object; nil if it is unknown.
+    /// The present state of an object; nil if the object is unknown.
     func state(_ id: UniqueID) -> StateChange.NewState? {
         if let state = after[id] { return state }
         switch before[id] {
@@ -52,12 +52,13 @@ struct ScopeDraft {
         before.merge(found) { first, _ in first }
     }
 
-    /// The notes that have an attachment, including waiting ones, without those that this push changes.
+    /// The notes that have an attachment, except for notes that this push changes. Includes notes whose creation date is not
+    /// known yet.
     func untouchedHolders(of attachment: UniqueID) throws -> [UniqueID] {
         try bag.holders(of: attachment).filter { !isTouched($0) }
     }
 
-    /// The changed objects whose state differs from the one before the push.
+    /// The objects whose state differs from their state before the push.
     var changes: [StateChange] {
         touched.compactMap { id in
             guard let after = after[id] else { return nil }
@@ -74,7 +75,7 @@ struct ScopeDraft {
     // MARK: Edits
 
     /// Adds a parcel.
-    /// - Returns: its index in ``parcels``.
+    /// - Returns: the index of the parcel in ``parcels``.
     @discardableResult
     mutating func add(_ parcel: Parcel) -> Int {
         parcels.append(parcel)
@@ -82,7 +83,8 @@ struct ScopeDraft {
         return parcels.count - 1
     }
 
-    /// Appends an edit to a parcel. For a text, also records the clocks that it names and the bag lacks.
+    /// Appends an edit to a parcel.
+    /// - Parameter missing: for a text, the clocks that it names and whose texts the bag lacks.
     mutating func append(_ edit: Edit, to parcel: Int, missing: [Clock] = []) {
         parcels[parcel].edits.append(edit)
         parcels[parcel].missingAncestors += missing
@@ -91,7 +93,7 @@ struct ScopeDraft {
     /// Removes all edits of a parcel.
     mutating func clear(_ parcel: Int) { parcels[parcel].edits = [] }
 
-    /// Removes an edit of an object from a parcel.
+    /// Removes an edit of an object from a parcel, and folds the object without it.
     mutating func remove(_ edit: Edit, of id: UniqueID, from parcel: Int) {
         parcels[parcel].edits.removeAll { $0 == edit }
         guard case .entity(let now)? = state(id) else { return }
@@ -104,7 +106,7 @@ struct ScopeDraft {
     /// The parcels that the push has added for an object so far.
     func added(to id: UniqueID) -> [Parcel] { parcelIndices[id, default: []].map { parcels[$0] } }
 
-    /// The edit with this key, in the bag or added by the push, and its parcel.
+    /// The edit with this attribute and clock, in the bag or added by the push, and its parcel; nil if there is none.
     func find(_ attribute: Attribute, _ clock: Clock, of id: UniqueID) throws -> (edit: Edit, parcel: Parcel)? {
         for parcel in added(to: id) + (wasKnown(id) ? try bag.parcels(of: id, holding: clock) : []) {
             if let edit = parcel.edits.first(where: { $0.attribute == attribute && $0.clock == clock }) {
@@ -114,25 +116,25 @@ struct ScopeDraft {
         return nil
     }
 
-    /// The text of an object with this clock; nil if there is none or it was thinned away.
+    /// The text of an object with this clock; nil if there is no such text or its value was thinned away.
     func text(_ clock: Clock, of id: UniqueID) throws -> String? {
         if case .string(let text)? = try find(.text, clock, of: id)?.edit.value { text } else { nil }
     }
 
     enum KeyLookup {
         case absent
-        /// The bag has it with this value, or with a value that was thinned away.
+        /// An edit with this key exists and has the same value, or its value was thinned away.
         case sameValue
-        /// The bag has it with another value.
+        /// An edit with this key exists and has another value.
         case differentValue
     }
 
-    /// Looks up an edit's key in the bag and among the edits that the push has added.
+    /// Looks up whether an edit with the same attribute and clock is in the bag or was added by the push.
     func lookUp(
         _ edit: Edit, _ clock: Clock, of id: UniqueID, current: Register<Value>?
     ) throws -> KeyLookup {
-        // The current clock is the greatest in the bag, so only smaller ones need a lookup. An attribute without a register has
-        // no edits, except in a deleted object, whose edits are not folded.
+        // The current clock is the attribute's greatest clock in the bag, so only smaller clocks need a lookup. An attribute
+        // that was never set has no edits, unless the object is deleted: edits of a deleted object are stored but not folded.
         if let current {
             if clock > current.clock { return .absent }
             if clock == current.clock { return edit.value == current.value ? .sameValue : .differentValue }
@@ -145,13 +147,13 @@ struct ScopeDraft {
 
     // MARK: Clocks
 
-    /// Makes a clock of the server that is greater than the given ones.
+    /// Makes a clock of the server that is greater than the given clocks.
     mutating func tick(after clocks: Clock?...) -> Clock {
         for case let clock? in clocks { self.clocks.observe(clock) }
         return self.clocks.tick(at: wall)
     }
 
-    /// The problem with a clock that is too far ahead; nil if it is not (merge.md, Clocks, Clock skew).
+    /// The problem if a clock is too far ahead of the server's clock; nil if it is not (merge.md, Clocks, Clock skew).
     func ahead(_ clock: Clock, field: String, pointer: String) -> Problem? {
         guard clock.milliseconds > wall + Limits.clockAhead,
             clock.milliseconds > context.greatestClock?.milliseconds ?? 0
@@ -163,7 +165,8 @@ struct ScopeDraft {
             at: pointer, context: ["serverClock": .string(serverNow.description)])
     }
 
-    /// The problem with a clock of a revoked device; nil if the edit may be accepted.
+    /// The problem if a revoked device made a clock after the time from which its edits are rejected; nil if the edit may be
+    /// accepted.
     func revoked(_ clock: Clock, field: String, pointer: String) -> Problem? {
         guard let moment = context.revoked[clock.node], clock.timestamp > moment else { return nil }
         return Problem(
@@ -172,7 +175,7 @@ struct ScopeDraft {
             at: pointer)
     }
 
-    /// The server's present clock, from which a device computes its offset.
+    /// The server's present clock. A device that receives it computes how far its own clock is off.
     private var serverNow: Clock {
         var clocks = clocks
         return clocks.tick(at: wall)

@@ -1,9 +1,9 @@
-/// Decides which superseded values of a register are dropped: a pure function of its versions in the bag, of how far the devices
-/// have read, and of the time (merge.md, Thinning).
+/// Decides which superseded values of a register are dropped. This is a pure function of the register's versions in the bag, of
+/// what the devices have read, and of the time (merge.md, Thinning).
 ///
-/// Of the values that arrived within one hour, or one day, of UTC, the one with the greatest clock is retained. The following are
-/// never dropped: the current value; a text that lost words in a merge; a text that a device seen in the last year may still use
-/// as a base.
+/// Of the values that arrived in the same hour or on the same day (in UTC), the value with the greatest clock is kept. The
+/// following are never dropped: the current value; a text that lost words in a merge; a text that a device seen in the last
+/// year may still use as a base.
 public struct Thinning: Sendable {
     public let policy: HistoryPolicy
     public let now: Timestamp
@@ -19,13 +19,13 @@ public struct Thinning: Sendable {
     /// A value that is still in the bag.
     public struct Version: Sendable, Hashable {
         public let clock: Clock
-        /// When it arrived.
+        /// The time when the value arrived.
         public let pushedAt: Timestamp
-        /// The position of its parcel in the order of arrival.
+        /// The position of the value's parcel in the order of arrival.
         public let position: Int64
-        /// The scope's sequence number after it was added.
+        /// The scope's sequence number after the value was added.
         public let sequence: Int64
-        /// For a text: whether it lost words in a merge.
+        /// Whether the value is a text that lost words in a merge.
         public let hasLostWords: Bool
 
         public init(clock: Clock, pushedAt: Timestamp, position: Int64, sequence: Int64, hasLostWords: Bool = false) {
@@ -37,12 +37,13 @@ public struct Thinning: Sendable {
         }
     }
 
-    /// A signed-in device, with the facts that determine which texts it may still use as a base.
+    /// A signed-in device, with the facts from which it is decided which texts the device may still use as a base.
     public struct Device: Sendable, Equatable {
         public let node: NodeID
-        /// The sequence number of the device's sync token at its last read; nil if it has not read yet.
+        /// The sequence number of the device's sync token at its most recent read; nil if the device has not read yet.
         public let readSequence: Int64?
-        /// The time of that read, or of the device's last use if it has not read yet. Precise to a minute.
+        /// The time of the device's most recent read, or of its most recent use if it has not read yet. It is precise to a
+        /// minute.
         public let readDate: Timestamp
         public let lastUseDate: Timestamp
 
@@ -57,20 +58,23 @@ public struct Thinning: Sendable {
     /// The decision for the values of one register.
     public struct Decision: Sendable, Equatable {
         public var dropped: [Version] = []
-        /// When more values may become droppable; nil if not before the register changes.
+        /// The time at which the register must be reviewed again because more values may be dropped. Nil if no more values can
+        /// be dropped before the register changes.
         public var nextReview: Timestamp?
     }
 
     /// How long after its last use a device may still use its texts as a base, in milliseconds.
     public static let deviceRetention = 365 * Timestamp.day
-    /// The margins around a device's last read within which it may have received other texts, in milliseconds: the time of a read
-    /// is stored once a minute, and a response takes time to arrive.
+    /// The margins before and after the stored time of a device's most recent read, in milliseconds. The device may have
+    /// received any text that was current within them, because read times are stored only once a minute, and because a response
+    /// takes time to arrive.
     static let readMarginBefore = 60_000 as Int64
     static let readMarginAfter = 120_000 as Int64
-    /// When to review texts that are retained only for a device, in milliseconds. The device's reads do not trigger a review.
+    /// The time until the next review of texts that are kept only because a device may use them as a base, in milliseconds.
+    /// Such texts are reviewed regularly, because reads by the device do not trigger a review.
     static let deviceReviewInterval = 7 * Timestamp.day
-    /// When to review values that are retained because the policy is ``HistoryPolicy/forever``, in milliseconds. The policy may
-    /// change.
+    /// The time until the next review of values that are kept because the policy is ``HistoryPolicy/forever``, in milliseconds.
+    /// Such values are reviewed regularly, because the policy may change.
     static let policyReviewInterval = 30 * Timestamp.day
 
     /// Decides which versions of one register are dropped.
@@ -85,7 +89,7 @@ public struct Thinning: Sendable {
         }
         let starts = attribute == .text ? startingPoints(versions) : []
         var decision = Decision()
-        // In descending order of clocks, the first version of each hour, or day, is retained.
+        // The versions are in descending order of clocks. The first version of each hour and of each day is kept.
         var (hours, days): (Set<Int64>, Set<Int64>) = ([], [])
         var supersession: Timestamp?
         for version in versions {
@@ -94,7 +98,8 @@ public struct Thinning: Sendable {
             let isFirstOfDay = days.insert(version.pushedAt.milliseconds.flooredDivision(by: Timestamp.day).0).inserted
             defer { supersession = min(supersession ?? version.pushedAt, version.pushedAt) }
             guard version.clock < current, !isFirstOfDay, attribute != .text || !version.hasLostWords else { continue }
-            // The superseding value may have arrived after the versions were read. In that case it has only just arrived.
+            // If no superseding value is in the list, it arrived after the list was read, so it is treated as having arrived
+            // now.
             let superseded = max(supersession ?? now, version.pushedAt)
             let end = superseded.adding(isFirstOfHour ? hourly : all)
             if end > now {
@@ -108,8 +113,8 @@ public struct Thinning: Sendable {
         return decision
     }
 
-    /// The clocks of the texts that a device seen in the last year may still use as a base.
-    /// - Parameter versions: in descending order of clocks.
+    /// The clocks of the texts that devices seen in the last year may still use as a base.
+    /// - Parameter versions: all versions, in descending order of clocks.
     private func startingPoints(_ versions: [Version]) -> Set<Clock> {
         var starts: Set<Clock> = []
         for device in devices
@@ -122,11 +127,12 @@ public struct Thinning: Sendable {
             )
             for version in versions where version.pushedAt <= to {
                 starts.insert(version.clock)
-                // This text was current at the start of the interval, so texts with a smaller clock were not current within it.
+                // This text was current at the start of the interval. Texts with a smaller clock were not current in the
+                // interval.
                 if version.pushedAt <= from { break }
             }
         }
-        // A device's text descends from its previous text, even if the device has signed in again since.
+        // The next text of a node may descend from its newest text, even if the device has signed in again since then.
         var nodes: Set<NodeID> = []
         for version in versions where version.pushedAt.milliseconds >= now.milliseconds - Thinning.deviceRetention {
             if nodes.insert(version.clock.node).inserted { starts.insert(version.clock) }
@@ -140,7 +146,7 @@ extension Thinning.Decision {
 }
 
 extension Timestamp {
-    /// Rounded up to the full hour, so that all values of an hour are reviewed together.
+    /// This time, rounded up to the full hour, so that all values of an hour are reviewed together.
     fileprivate var roundedUpToHour: Timestamp {
         let (hours, rest) = milliseconds.flooredDivision(by: Timestamp.hour)
         return Timestamp(clamping: (rest == 0 ? hours : hours + 1) * Timestamp.hour)

@@ -5,12 +5,13 @@ public struct AppObject: Sendable, Equatable {
 
     public init(uniqueID: UniqueID) { self.uniqueID = uniqueID }
 
-    /// Nil while only attributes are known. Such an object waits and is not shown.
+    /// The type that the app gave the object. Nil until an edit with the type arrives; until then the object is neither shown
+    /// nor sent.
     public var objectType: ObjectType? {
         if case .string(let name)? = content[.objectType] { ObjectType(name) } else { nil }
     }
     public var attributes: CustomAttributes { content.attributes }
 
-    /// The JSON without clocks.
+    /// The object's JSON, without clocks.
     public var plain: [UInt8] { content.plain(uniqueID) }
 }

@@ -16,6 +16,6 @@ public struct AttachmentHasher: Sendable {
         byteCount += Int64(bytes.count)
     }
 
-    /// The size and hash of the bytes so far.
+    /// The size and hash of the bytes that were added so far.
     public var data: AttachmentData { AttachmentData(byteCount: byteCount, sha256: hash.finalize().hex) }
 }

@@ -1,9 +1,9 @@
 /// The name of an attribute that an edit sets (merge.md, Edits).
 public enum Attribute: Hashable, Sendable {
     case field(Field)
-    /// Whether a note has a tag.
+    /// Whether a note has the tag with this ID.
     case tag(UniqueID)
-    /// Whether a note has an attachment.
+    /// Whether a note has the attachment with this ID.
     case attachment(UniqueID)
     /// An attribute that an app defines: `attributes.<name>`.
     case custom(String)
@@ -22,7 +22,7 @@ public enum Attribute: Hashable, Sendable {
     public static let sha256 = field(.sha256)
     public static let objectType = field(.objectType)
 
-    /// The name in receipts, in histories and in the lines of a digest.
+    /// The attribute's name, as used in receipts, in histories and in the lines of a digest.
     public var description: String {
         switch self {
         case .field(let field): field.rawValue
@@ -32,7 +32,7 @@ public enum Attribute: Hashable, Sendable {
         }
     }
 
-    /// Whether it is a register, which has a clock and may change. Other attributes are set once.
+    /// Whether the attribute is a register, that is, it has a clock and may change. All other attributes are set once.
     public var isMutable: Bool {
         switch self {
         case .field(let field): field.rule == .register
@@ -40,7 +40,7 @@ public enum Attribute: Hashable, Sendable {
         }
     }
 
-    /// Parses a ``description``.
+    /// Parses an attribute's ``description``; nil if the text is not one.
     public init?(_ description: String) {
         if let field = Field(rawValue: description) {
             self = .field(field)

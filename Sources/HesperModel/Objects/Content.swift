@@ -11,7 +11,7 @@ public struct Content: Sendable, Equatable {
     private struct Entry: Sendable, Equatable {
         let field: Field
         var value: Value
-        /// Nil for fields that are set once.
+        /// The clock at which the value was set. Nil for fields that are set once.
         var clock: Clock?
     }
 
@@ -35,7 +35,7 @@ public struct Content: Sendable, Equatable {
     /// The clock of a field; nil if the field has no clock or was never set.
     public func clock(_ field: Field) -> Clock? { entry(field)?.clock }
 
-    /// Whether the field is known without which the object does not exist.
+    /// Whether the field that the section requires is set. Without it the object does not exist.
     var exists: Bool { self[section.requiredField] != nil }
 
     private func entry(_ field: Field) -> Entry? { entries.first { $0.field == field } }
@@ -54,7 +54,7 @@ public struct Content: Sendable, Equatable {
             section == .notes && attachments.fold(id, isIn, at: clock)
         case (.custom(let name), let value?, let clock?):
             section != .attachments && attributes.fold(name, value, at: clock)
-        // The value was thinned away or has the wrong type.
+        // The value was thinned away or has the wrong type: the edit changes nothing.
         case (.field, _, _), (.tag, _, _), (.attachment, _, _), (.custom, _, _): false
         }
     }
@@ -107,7 +107,8 @@ public struct Content: Sendable, Equatable {
 
     // MARK: JSON
 
-    /// The JSON with all clocks, for clients that merge. Members are not resolved (protocol.md, Two forms).
+    /// The object's JSON with all clocks, for clients that merge. Tags and attachments are listed as they were set, even if
+    /// they were merged or deleted later (protocol.md, Two forms).
     func state(_ uniqueID: UniqueID) -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
         writer.object { writer in
@@ -121,8 +122,10 @@ public struct Content: Sendable, Equatable {
         return writer.bytes
     }
 
-    /// The JSON without clocks.
-    /// - Parameters: the tags and attachments to list for a note.
+    /// The object's JSON without clocks.
+    /// - Parameters:
+    ///   - tags: the tags to list, if the object is a note.
+    ///   - attachments: the attachments to list, if the object is a note.
     func plain(_ uniqueID: UniqueID, tags: [UniqueID] = [], attachments: [UniqueID] = []) -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
         writer.object { write(uniqueID, tags: tags, attachments: attachments, to: &$0) }

@@ -17,7 +17,7 @@ public struct CustomAttributes: Sendable, Equatable {
         return registers[name]?.fold(value, at: clock) ?? false
     }
 
-    /// Sorted by the bytes of the names, as the lines of a digest.
+    /// The attributes, sorted by the bytes of their names, like the lines of a digest.
     var sorted: [(name: String, register: Register<Value>)] {
         registers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }

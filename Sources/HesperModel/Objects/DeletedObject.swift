@@ -4,7 +4,7 @@ public struct DeletedObject: Sendable, Equatable {
     public let objectType: ObjectType
     /// For a tag: the tag that it was merged into.
     public private(set) var mergedInto: UniqueID?
-    /// For a note: the new note with the words that the deletion had not seen. Not part of the digest.
+    /// For a note: the new note with the words that the deleting device had not seen. This ID is not part of the digest.
     public private(set) var rescuedInto: UniqueID?
     public private(set) var deletionDate: Timestamp
 
@@ -19,8 +19,9 @@ public struct DeletedObject: Sendable, Equatable {
         self.deletionDate = deletionDate
     }
 
-    /// Combines two DeletedObjects of one object. The result has a `mergedInto` if either has one, the smaller if both do; a
-    /// `rescuedInto` if either has one; and the earlier date.
+    /// Combines this DeletedObject with another one of the same object. If only one of the two has a `mergedInto`, the result
+    /// has that ID; if both have one, the result has the smaller ID. If one of the two has a `rescuedInto`, the result has it.
+    /// The earlier deletion date is kept.
     /// - Returns: whether anything changed.
     mutating func fold(_ other: DeletedObject) -> Bool {
         let before = self
@@ -63,7 +64,7 @@ public struct DeletedObject: Sendable, Equatable {
 }
 
 extension Problem {
-    /// The problem with a request for a deleted object.
+    /// The error for a request that concerns a deleted object.
     public init(deleted: DeletedObject) {
         let members: [(String, JSON)] = [
             ("uniqueID", .string(deleted.uniqueID.description)), ("objectType", .string(deleted.objectType.name)),

@@ -1,6 +1,7 @@
 import Crypto
 
-/// A 16-byte hash to compare copies: of one object, or the XOR over all objects of a scope (merge.md, The digest).
+/// A 16-byte hash for comparing two copies of an object or of a scope. The digest of a scope is the XOR of the digests of its
+/// objects (merge.md, The digest).
 public struct Digest: Hashable, Sendable {
     public var high: UInt64
     public var low: UInt64
@@ -24,7 +25,7 @@ public struct Digest: Hashable, Sendable {
         self.init(high: high, low: low)
     }
 
-    /// Creates a digest from 16 bytes; nil for any other count.
+    /// Creates a digest from 16 bytes; nil if there are more or fewer.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
         self.init(high: bigEndian(bytes.prefix(8)), low: bigEndian(bytes.dropFirst(8)))
@@ -46,6 +47,6 @@ public struct Digest: Hashable, Sendable {
 }
 
 extension Digest: CustomStringConvertible {
-    /// 32 hex digits.
+    /// The digest as text: 32 hex digits.
     public var description: String { Hex.text(bytes) }
 }

@@ -1,4 +1,4 @@
-/// An object of any type, folded from its bag (merge.md, The fold).
+/// An object of any type: the result of folding its edits (merge.md, The fold).
 public enum Entity: Sendable, Equatable {
     case note(Note)
     case tag(Tag)
@@ -33,19 +33,21 @@ public enum Entity: Sendable, Equatable {
         }
     }
 
-    /// Nil for an app's object whose type is not known yet.
+    /// The object's type. Nil for an app's object whose type is not known yet.
     public var objectType: ObjectType? {
         if case .object(let object) = self { object.objectType } else { section.objectType }
     }
 
-    /// Whether the object exists. Until then its edits wait: the object is neither sent nor counted.
+    /// Whether the field that the object's section requires is set. Until then the edits are stored, but the object is neither
+    /// sent nor counted.
     public var exists: Bool { content.exists }
 
     /// Applies an edit: the value with the greatest clock of each attribute wins. The order of edits does not matter.
     /// - Returns: whether anything changed.
     @discardableResult
     public mutating func fold(_ edit: Edit) -> Bool {
-        // Taking the value out of `self` leaves it with one owner, so that it is changed in place rather than copied.
+        // Replacing `self` by a placeholder leaves the value with a single owner, so that it is changed in place rather than
+        // copied.
         let placeholder = Entity.attachment(Attachment(uniqueID: uniqueID))
         switch self {
         case .note(var note):
@@ -73,17 +75,18 @@ public enum Entity: Sendable, Equatable {
     /// Calls `body` for every register that was set, sorted by name.
     public func forEachRegister(_ body: (Attribute, Clock) -> Void) { content.forEachRegister(body) }
 
-    /// The greatest clock of its registers.
+    /// The greatest clock of the object's registers; nil if none was set.
     public var lastClock: Clock? {
         var last: Clock?
         forEachRegister { _, clock in last = max(last ?? clock, clock) }
         return last
     }
 
-    /// The JSON with clocks, exactly as sync, changes, feeds and events send it.
+    /// The object's JSON with clocks, in exactly the form in which clients receive it.
     public var body: [UInt8] { content.state(uniqueID) }
 
-    /// The object's part of the scope's digest (merge.md, The digest); zero while it waits.
+    /// The object's digest, which is part of the scope's digest (merge.md, The digest). It is zero as long as the object does
+    /// not exist.
     public var digest: Digest {
         guard exists, let objectType else { return .zero }
         var lines: [UInt8] = []

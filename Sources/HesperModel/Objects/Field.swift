@@ -3,13 +3,13 @@
 /// Reading, folding, digests, writing, the plain routes and revocation use this table. A new field needs a case and a row here;
 /// see development.md, Add a field to notes, for the other steps.
 public enum Field: String, Sendable, CaseIterable {
-    // In the order of JSON.
+    // The cases are in the order in which JSON lists the fields.
     case creationDate, text, archived, sortDate
     case name
     case mimeType, width, height, filename, preview, byteCount, sha256
     case objectType
 
-    // Inlined, so that reading one column costs no more than a switch: it is done for each edit.
+    // Inlined because it runs for each edit: reading one property of the row then costs no more than a switch.
     @inline(__always)
     private var row: Row {
         switch self {
@@ -52,38 +52,38 @@ public enum Field: String, Sendable, CaseIterable {
         }
     }
 
-    /// The rule that selects one of several values.
+    /// The rule that selects the current value of a field among the values that were set.
     public enum Rule: Sendable {
-        /// The value with the greatest clock. Fields with the other rules have no clock.
+        /// The value with the greatest clock is current. Fields with any other rule have no clock.
         case register
-        /// The first value. Pushing another one is an error.
+        /// The first value is current. Pushing a different value is an error.
         case once
-        /// The smaller name. Pushing another one is an error.
+        /// The smaller type name is current. Pushing a different name is an error.
         case type
-        /// The earlier date.
+        /// The earliest date is current.
         case earliest
     }
 
-    /// The default of a field.
+    /// The value of a field that was never set.
     public enum Default: Sendable {
         case value(Value)
         /// The value of another field.
         case field(Field)
     }
 
-    /// The list in JSON that contains the objects with this field.
+    /// The section whose objects have this field.
     public var section: Section { row.section }
     public var rule: Rule { row.rule }
     public var kind: Value.Kind { row.kind }
-    /// Nil for fields that are required, or absent until they are set.
+    /// The default value. Nil for required fields and for fields that are absent from the JSON until they are set.
     public var defaultValue: Default? { row.defaultValue }
 
-    /// Reads and validates a JSON value.
+    /// Reads and validates a value of this field from JSON.
     public func read(_ json: JSON) -> FieldValue.Outcome { row.read(json) }
 }
 
 extension Section {
-    /// A part of an object's JSON.
+    /// A member of an object's JSON: a field, `tags`, `attachments` or `attributes`.
     public enum Part: Sendable {
         case field(Field)
         case tags
@@ -100,9 +100,9 @@ extension Section {
         }
     }
 
-    /// In the order of JSON.
+    /// The members of the JSON of this section's objects, in the order in which they are written.
     public var parts: [Part] { Section.parts[rawValue] }
-    /// Sorted by the bytes of the names, as the lines of a digest.
+    /// The members of the JSON of this section's objects, sorted by the bytes of their names, like the lines of a digest.
     var partsByName: [Part] { Section.partsByName[rawValue] }
 
     private static let parts = allCases.map { section in
@@ -114,7 +114,7 @@ extension Section {
 
     private static let partsByName = parts.map { $0.sorted { $0.name < $1.name } }
 
-    /// The field without which an object does not exist (merge.md, Edits).
+    /// The field that an object of this section must have to exist (merge.md, Edits).
     public var requiredField: Field {
         switch self {
         case .notes: .creationDate

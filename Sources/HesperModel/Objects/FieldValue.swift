@@ -1,5 +1,5 @@
-/// The error of an invalid value. ``requirement`` completes a sentence that begins with the field's name: "must be true or
-/// false".
+/// The reason why a value is invalid. ``requirement`` completes a sentence that begins with the field's name, for example "must
+/// be true or false".
 public struct FieldError: Error {
     public let requirement: String
     public let limit: Int?
@@ -14,7 +14,7 @@ public struct FieldError: Error {
 public enum FieldValue {
     public typealias Outcome = Result<Value, FieldError>
 
-    /// The text of a note.
+    /// Reads the text of a note.
     public static func text(_ json: JSON) -> Outcome { string(json, atMost: Limits.textBytes) }
 
     public static func bool(_ json: JSON) -> Outcome {
@@ -32,7 +32,7 @@ public enum FieldValue {
         return .success(.date(date))
     }
 
-    /// The name of a tag.
+    /// Reads the name of a tag.
     public static func tagName(_ json: JSON) -> Outcome {
         let outcome = string(json, atMost: Limits.tagNameBytes)
         if case .success(.string(let name)) = outcome, TagName.fold(name).isEmpty {
@@ -41,7 +41,7 @@ public enum FieldValue {
         return outcome
     }
 
-    /// The type of an app's own object.
+    /// Reads the type of an app's own object.
     public static func objectType(_ json: JSON) -> Outcome {
         guard case .string(let name) = json, let type = ObjectType(name), type.isAppDefined else {
             return .failure(
@@ -52,7 +52,7 @@ public enum FieldValue {
         return .success(.string(name))
     }
 
-    /// An attribute that an app defines.
+    /// Reads the value of an attribute that an app defines.
     public static func custom(named name: String, _ json: JSON) -> Outcome {
         guard Name.isValid(name) else {
             return .failure(FieldError("must have a name that matches [A-Za-z][A-Za-z0-9_.-]{0,63}"))
@@ -60,7 +60,7 @@ public enum FieldValue {
         guard let value = Value(scalar: json) else {
             return .failure(FieldError("must be a string, number, boolean or null, not \(json.kind)"))
         }
-        // A double cannot represent such a whole number exactly.
+        // The reader returns a whole number as a double only if it is outside ±(2^53 - 1), where a double is not exact.
         if case .number(let number) = value, number.rounded() == number {
             return .failure(
                 FieldError("must be within ±(2^53 - 1) if it is a whole number", limit: Int(Limits.integer)))
@@ -69,7 +69,7 @@ public enum FieldValue {
             if PlainBytes.containsNUL(text) {
                 return .failure(FieldError("must not contain the character U+0000"))
             }
-            // The exact length is needed only for long strings.
+            // JSON writes one byte of a string as at most six bytes. So only long strings must be measured as JSON.
             if text.utf8.count > Limits.attributeValueBytes / 6, json.bytes.count > Limits.attributeValueBytes {
                 let limit = Limits.attributeValueBytes
                 return .failure(FieldError("must have at most \(limit) bytes of JSON", limit: limit))
@@ -95,7 +95,7 @@ public enum FieldValue {
         return outcome
     }
 
-    /// A size in pixels or bytes: a whole number that is not negative.
+    /// Reads a size in pixels or bytes: a whole number that is not negative.
     public static func size(_ json: JSON) -> Outcome {
         guard case .integer(let value) = json, value >= 0 else {
             return .failure(FieldError("must be a whole number from 0 to \(Limits.integer)"))
@@ -127,7 +127,7 @@ public enum FieldValue {
 
     private static func isMIMEType(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        // The characters of a restricted name (RFC 6838, 4.2), besides letters and digits.
+        // The characters that a restricted name may contain in addition to letters and digits (RFC 6838, 4.2).
         let others = Array("!#$&-^_.+".utf8)
         return parts.count == 2
             && parts.allSatisfy { part in

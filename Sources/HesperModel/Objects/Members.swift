@@ -1,4 +1,5 @@
-/// The tags or attachments of a note: one register per member, true for in and false for out (merge.md, Edits).
+/// The tags or attachments of a note: one register per member. A register is true if the note has the member, and false if the
+/// member was removed (merge.md, Edits).
 public struct Members: Sendable, Equatable {
     public private(set) var registers: [UniqueID: Register<Bool>] = [:]
 
@@ -17,13 +18,15 @@ public struct Members: Sendable, Equatable {
         return registers[member]?.fold(isIn, at: clock) ?? false
     }
 
-    /// The members whose own register is true, sorted by clock. Merged tags are not resolved.
+    /// The members whose own register is true, sorted by clock. A merged tag is listed with its own ID, not with the ID of the
+    /// tag that it was merged into.
     public var raw: [UniqueID] { Members.listed(registers) }
 
-    /// The live objects that are in, as shown to users. Follows deleted members through `mergedInto`. If several registers lead
-    /// to one object, the greatest clock decides (merge.md, Membership).
+    /// The live tags or attachments of the note, as shown to users. A deleted member is replaced by the object to which its
+    /// `mergedInto` leads. If several registers lead to one object, the register with the greatest clock decides (merge.md,
+    /// Membership).
     ///
-    /// - Parameter resolve: returns the live object that an ID leads to; nil for deleted and unknown objects.
+    /// - Parameter resolve: returns the live object to which an ID leads; nil for deleted and unknown objects.
     public func resolved(_ resolve: (UniqueID) throws -> UniqueID?) rethrows -> [UniqueID] {
         var live: [UniqueID: Register<Bool>] = [:]
         for (member, register) in registers {
@@ -32,7 +35,7 @@ public struct Members: Sendable, Equatable {
                 live[target] = register
                 continue
             }
-            // Registers of two members may have the same clock. In that case the object is in.
+            // Registers of two members may have the same clock. In that case true takes precedence over false.
             if (current.clock, current.value ? 1 : 0) < (register.clock, register.value ? 1 : 0) {
                 live[target] = register
             }
@@ -40,15 +43,15 @@ public struct Members: Sendable, Equatable {
         return Members.listed(live)
     }
 
-    /// The members that are in, sorted by clock and then by ID, so that the order is the same on every device.
+    /// The members whose register is true, sorted by clock and then by ID, so that the order is the same on every device.
     private static func listed(_ registers: [UniqueID: Register<Bool>]) -> [UniqueID] {
-        // Most objects have no members.
+        // Most objects have no members; this avoids the work below.
         guard !registers.isEmpty else { return [] }
         return registers.filter(\.value.value)
             .sorted { ($0.value.clock, $0.key) < ($1.value.clock, $1.key) }.map(\.key)
     }
 
-    /// Sorted by ID, as the lines of a digest.
+    /// The members and their registers, sorted by ID, like the lines of a digest.
     var sorted: [(id: UniqueID, register: Register<Bool>)] {
         registers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }

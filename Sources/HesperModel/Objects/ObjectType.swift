@@ -6,7 +6,7 @@ public struct ObjectType: Hashable, Sendable {
     public static let tag = ObjectType(unchecked: "tag")
     public static let attachment = ObjectType(unchecked: "attachment")
 
-    /// Nil unless the name matches `[A-Za-z][A-Za-z0-9_.-]{0,63}` (merge.md, Edits).
+    /// Creates a type; nil unless the name matches `[A-Za-z][A-Za-z0-9_.-]{0,63}` (merge.md, Edits).
     public init?(_ name: String) {
         guard Name.isValid(name) else { return nil }
         self.name = name
@@ -18,9 +18,9 @@ public struct ObjectType: Hashable, Sendable {
     public var isAppDefined: Bool { self != .note && self != .tag && self != .attachment }
 }
 
-/// Names of types and attributes that apps define.
+/// The rule for names of types and attributes that apps define.
 public enum Name {
-    /// Whether it matches `[A-Za-z][A-Za-z0-9_.-]{0,63}` (merge.md, Edits).
+    /// Whether a name matches `[A-Za-z][A-Za-z0-9_.-]{0,63}` (merge.md, Edits).
     public static func isValid(_ name: String) -> Bool {
         let utf8 = name.utf8
         guard let first = utf8.first, isLetter(first), utf8.count <= Limits.nameLength else { return false }

@@ -8,7 +8,7 @@ public struct Register<Value: Sendable>: Sendable {
         self.clock = clock
     }
 
-    /// Sets the value if its clock is greater. Returns whether it was set.
+    /// Sets the value if the given clock is greater than the current one. Returns whether the value was set.
     @discardableResult
     public mutating func fold(_ value: Value, at clock: Clock) -> Bool {
         guard clock > self.clock else { return false }

@@ -14,7 +14,7 @@ public enum Section: Int, Sendable, CaseIterable {
         }
     }
 
-    /// The type of all objects in it; nil for apps' own objects, whose types differ.
+    /// The type of all objects in this section. Nil for apps' own objects, because each of them has a type that its app chose.
     public var objectType: ObjectType? {
         switch self {
         case .notes: .note
@@ -34,7 +34,7 @@ public enum Section: Int, Sendable, CaseIterable {
             }
     }
 
-    /// An object of this section without attributes.
+    /// Creates an object of this section that has no attributes yet.
     public func empty(_ id: UniqueID) -> Entity {
         switch self {
         case .notes: .note(Note(uniqueID: id))

@@ -1,15 +1,16 @@
-/// A tag. Its identity is its `uniqueID`. Its name is unique within a scope under ``TagName/fold(_:)`` (merge.md, Tags).
+/// A tag. It is identified by its `uniqueID`. Within a scope, no two tags have the same folded name: see ``TagName/fold(_:)``
+/// and merge.md, Tags.
 public struct Tag: Sendable, Equatable {
     public let uniqueID: UniqueID
     var content = Content(of: .tags)
 
     public init(uniqueID: UniqueID) { self.uniqueID = uniqueID }
 
-    /// Whether its name is known. A tag without a name waits and is not shown.
+    /// Whether the tag's name is known. Until it is, the tag is neither shown nor sent.
     public var exists: Bool { content.exists }
     public var name: String { if case .string(let name)? = content[.name] { name } else { "" } }
     public var attributes: CustomAttributes { content.attributes }
 
-    /// The JSON without clocks.
+    /// The tag's JSON, without clocks.
     public var plain: [UInt8] { content.plain(uniqueID) }
 }

@@ -1,14 +1,15 @@
 /// Compares the names of tags (merge.md, Tags).
 public enum TagName {
-    /// The form of a tag's name that is unique within a scope: scalars with White_Space trimmed from both ends, NFC, full case
-    /// folding of each scalar without context (CaseFolding.txt of Unicode 15.1, statuses C and F), NFC.
+    /// The form of a tag's name that is unique within a scope. It is computed in four steps: trim White_Space from both ends;
+    /// convert to NFC; replace each scalar by its full case folding without context (CaseFolding.txt of Unicode 15.1, statuses
+    /// C and F); convert to NFC again.
     ///
-    /// The function is idempotent, and maps canonically equivalent names to the same scalars. The first NFC makes equivalent
-    /// names equal. The second recomposes what folding decomposed ("ǰ" becomes "j" and a caron).
+    /// The function is idempotent, and maps canonically equivalent names to the same scalars. The first conversion to NFC makes
+    /// equivalent names equal. The second recomposes characters that folding decomposed: it folds "ǰ" to "j" and a caron.
     ///
-    /// Compare folded names by their UTF-8 bytes, in the database as well. For folded names Swift's `==` is equivalent, because
-    /// they are in NFC. For other names it is not: "é" as one scalar `==` "é" as two, but SQLite, JavaScript and digests
-    /// distinguish them.
+    /// Folded names must be compared by their UTF-8 bytes, in the database as well. Swift's `==` yields the same result for
+    /// folded names, because they are in NFC, but not for other names: it considers "é" as one scalar equal to "é" as two
+    /// scalars, which SQLite, JavaScript and digests distinguish.
     ///
     ///     TagName.fold(" STRASSE ") == TagName.fold("Straße")  // "strasse"
     public static func fold(_ name: String) -> String {

@@ -2,7 +2,8 @@ import Crypto
 
 /// The ID of a note, a tag, an attachment or an app's own object: a UUID (RFC 9562).
 ///
-/// Written in lower case, read in either case. Sorted by its bytes, which is also the order of the text.
+/// An ID is written in lower case and read in either case. IDs are sorted by their bytes. Sorting their texts yields the same
+/// order.
 ///
 ///     UniqueID("77C1F2E0-4D3B-4A8E-9B1A-0C5D6E7F8091")?.description   // "77c1f2e0-4d3b-…"
 public struct UniqueID: Hashable, Sendable {
@@ -32,7 +33,7 @@ public struct UniqueID: Hashable, Sendable {
             low: bigEndian(digest[8..<16]) & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000)
     }
 
-    /// Its 16 bytes, in network order.
+    /// The 16 bytes of the ID, in network order.
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(16)
@@ -41,7 +42,7 @@ public struct UniqueID: Hashable, Sendable {
         return bytes
     }
 
-    /// Creates an ID from 16 bytes in network order; nil for any other count.
+    /// Creates an ID from 16 bytes in network order; nil if there are more or fewer.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
         self.init(high: bigEndian(bytes.prefix(8)), low: bigEndian(bytes.dropFirst(8)))

@@ -1,7 +1,7 @@
 /// The value of an attribute: a JSON scalar or a date.
 ///
-/// Equality compares bytes. Swift's `==` for strings considers "é" as one scalar equal to "é" as two, but a text must be returned
-/// exactly as it was sent.
+/// Strings are compared by their bytes. Swift's `==` for strings considers "é" as one scalar equal to "é" as two scalars, but a
+/// text must be returned exactly as it was sent.
 public enum Value: Sendable {
     case null
     case bool(Bool)
@@ -38,7 +38,7 @@ public enum Value: Sendable {
     /// The length of a string in bytes of UTF-8; 8 for other values.
     public var byteCount: Int { if case .string(let value) = self { value.utf8.count } else { 8 } }
 
-    /// Whether it is the smaller string or the earlier date. False for other types.
+    /// Whether this value is a smaller string or an earlier date than `other`. False for values of other types.
     func isLess(than other: Value) -> Bool {
         switch (self, other) {
         case (.string(let left), .string(let right)): left < right
@@ -47,7 +47,7 @@ public enum Value: Sendable {
         }
     }
 
-    /// Nil for arrays and objects.
+    /// Creates a value from a JSON scalar; nil for arrays and objects.
     public init?(scalar json: JSON) {
         switch json {
         case .null: self = .null
@@ -75,7 +75,7 @@ extension Value: Equatable {
 }
 
 extension String {
-    /// Whether both have the same UTF-8 bytes.
+    /// Whether both strings have the same UTF-8 bytes.
     func isIdentical(to other: String) -> Bool {
         utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
     }

@@ -1,8 +1,8 @@
-/// One term of a query.
+/// A term of a search query.
 public struct Term: Sendable, Hashable {
     /// The text of the term, in the form that ``Terms/terms(in:)`` returns.
     public let text: String
-    /// Whether it also matches longer terms that begin with it.
+    /// Whether the term also matches longer terms that begin with it.
     public let isPrefix: Bool
 
     public init(_ text: String, isPrefix: Bool = false) {
@@ -10,7 +10,7 @@ public struct Term: Sendable, Hashable {
         self.isPrefix = isPrefix
     }
 
-    /// Whether it matches `term`, comparing bytes.
+    /// Whether this term of a query matches `term`, a term of a text. Bytes are compared.
     func matches(_ term: String) -> Bool {
         isPrefix ? term.utf8.starts(with: text.utf8) : term.utf8.elementsEqual(text.utf8)
     }
@@ -18,10 +18,10 @@ public struct Term: Sendable, Hashable {
 
 /// A search query: words and "phrases" (protocol.md, Resources).
 ///
-/// A text matches if it contains every phrase: the phrase's terms in direct succession. A word is a phrase of one term, or of
-/// several terms if it is split ("don't", 東京都). The last term of each phrase is a prefix. Typographic quotation marks, which
-/// telephones insert, are accepted. A phrase without a closing quotation mark extends to the end. A query without terms matches
-/// everything.
+/// A text matches if it contains every phrase of the query. It contains a phrase if it contains the terms of the phrase in
+/// direct succession. A word of a query is a phrase of one term, or of several terms if the word is split ("don't", 東京都). The
+/// last term of each phrase is a prefix. Typographic quotation marks, which telephones insert, are accepted. A phrase without a
+/// closing quotation mark extends to the end of the query. A query without terms matches everything.
 public struct SearchQuery: Sendable, Hashable {
     /// The maximum length of a query, in Unicode scalars.
     public static let maximumLength = 1_000
@@ -67,12 +67,15 @@ public struct SearchQuery: Sendable, Hashable {
         }
     }
 
-    /// Whether the terms from `start` on match `phrase`.
+    /// Whether the terms of a text match `phrase` from index `start` on.
+    /// - Parameters:
+    ///   - count: the number of terms of the text.
+    ///   - term: returns the term of the text at an index.
     static func matches(_ phrase: [Term], at start: Int, count: Int, _ term: (Int) -> String) -> Bool {
         start + phrase.count <= count && phrase.indices.allSatisfy { phrase[$0].matches(term(start + $0)) }
     }
 
-    /// The parts between quotation marks, and outside of them the parts between spaces.
+    /// Splits a query: returns the parts between quotation marks, and outside of quotation marks the parts between spaces.
     private static func parts(of text: String) -> [String] {
         var parts = [String.UnicodeScalarView()]
         var isQuoted = false
@@ -88,8 +91,8 @@ public struct SearchQuery: Sendable, Hashable {
         return parts.map { String($0) }
     }
 
-    /// The terms of a phrase. If it ends in a run of pairs, the single last character is omitted: a text in which the run
-    /// continues does not contain that term.
+    /// The terms of a phrase. If the phrase ends in a script without spaces, the term for its single last character is omitted:
+    /// a text in which more characters follow does not contain that term.
     private static func phrase(_ text: String) -> [Term] {
         var terms: [String] = []
         var endsInTail = false

@@ -2,7 +2,7 @@ import Foundation
 
 /// An excerpt of a text, with the places where a search query matches.
 public struct Snippet: Sendable, Hashable {
-    /// A match in ``Snippet/text``, in UTF-16 code units, as used by JavaScript, NSRange and Java.
+    /// A match in ``Snippet/text``. Location and length are in UTF-16 code units, as in JavaScript, NSRange and Java.
     public struct Match: Sendable, Hashable {
         public let location: Int
         public let length: Int
@@ -13,9 +13,10 @@ public struct Snippet: Sendable, Hashable {
         }
     }
 
-    /// An unmodified part of the text, cut between words if possible and never inside a character.
+    /// An unmodified part of the text. It is cut between words if possible, and between characters otherwise. A character is
+    /// cut only if it is too large to be included as a whole.
     public let text: String
-    /// The matches, in order, as whole characters. They do not overlap or touch.
+    /// The matches, in order. Each consists of whole characters. Matches that would overlap or touch are joined.
     public let ranges: [Match]
 
     public init(text: String, ranges: [Match]) {
@@ -25,8 +26,9 @@ public struct Snippet: Sendable, Hashable {
 }
 
 extension SearchQuery {
-    /// About `length` characters of `text` around its first match, with at most 32 bytes per character on average, however many
-    /// combining marks a character has. If the query is empty, the beginning of `text`. Nil if no phrase is in it.
+    /// An excerpt of about `length` characters of `text`, around the first match. Its size is at most 32 bytes per character on
+    /// average, even if characters have many combining marks. If the query is empty, the excerpt is the beginning of `text`.
+    /// Nil if `text` contains no phrase of the query.
     public func snippet(of text: String, length: Int = 160) -> Snippet? {
         let found = matchedRanges(in: text, reach: Self.bytes(length))
         if found.isEmpty && !phrases.isEmpty { return nil }
@@ -46,8 +48,8 @@ extension SearchQuery {
     /// The maximum size of an excerpt with this number of characters, in bytes.
     private static func bytes(_ length: Int) -> Int { 32 * length }
 
-    /// The matches of the phrases in `text`, as whole characters, in order; touching ranges are joined. Stops `reach` bytes after
-    /// the first match, because a long text may have a match at every word.
+    /// The ranges of `text` that match phrases, in order. They are extended to whole characters, and ranges that touch are
+    /// joined. The search stops `reach` bytes after the first match, because a long text may have a match at every word.
     private func matchedRanges(in text: String, reach: Int) -> [Range<String.Index>] {
         var found: [(term: String, source: Range<Int>)] = []
         TermScanner.scan(text) { term, source, _ in found.append((String(decoding: term, as: UTF8.self), source)) }
@@ -63,7 +65,11 @@ extension SearchQuery {
         return Self.merged(ranges.map { text.charactersAround($0) })
     }
 
-    /// The end of the part of `source` that `term` matches: the end of `source`, or of the scalars that yield the prefix.
+    /// The byte offset at which the match of `term` ends.
+    /// - Parameters:
+    ///   - found: the term of the text that `term` matches: the same term, or a longer one that begins with it.
+    ///   - source: the bytes of the text from which `found` was made. If `found` is longer, the match ends after the scalars
+    ///     that yield the prefix.
     private static func end(of term: Term, in text: String, found: String, _ source: Range<Int>) -> Int {
         var left = term.text.utf8.count
         if left == found.utf8.count { return source.upperBound }
@@ -75,7 +81,7 @@ extension SearchQuery {
                 TermScalar.of(scalar) { made in
                     switch made.kind {
                     case .ignored: break
-                    case .separator where left > 0: left = term.text.utf8.count  // the 2 in "½" begins after a slash
+                    case .separator where left > 0: left = term.text.utf8.count  // "½" is 1, slash, 2: a new term
                     default: left -= UTF8.width(made.scalar)
                     }
                 }
@@ -97,7 +103,8 @@ extension SearchQuery {
         return merged
     }
 
-    /// A quarter of `length` before `start` and the rest after it. If one side is shorter, the other side gets the rest.
+    /// The range of an excerpt: a quarter of `length` characters before `start`, and the rest after it. If there are fewer
+    /// characters on one side, there are more on the other.
     private static func excerpt(of text: String, from start: String.Index, length: Int) -> Range<String.Index> {
         let bytes = Self.bytes(length)
         var before = text.walk(from: start, by: -1, atMost: length / 4, bytes: bytes / 4)
@@ -113,7 +120,8 @@ extension SearchQuery {
         {
             lower = space
         }
-        // The first quarter after the match is not shortened: a long line without spaces is cut instead.
+        // The end is moved back to a space, but not into the first quarter of `length` after `start`. A long line without
+        // spaces is cut inside a word instead.
         if upper < text.endIndex, !text[upper].isWhitespace {
             let least = text.walk(from: start, by: 1, atMost: length / 4, bytes: bytes).end
             upper = text[least..<max(least, upper)].lastIndex(where: \.isWhitespace) ?? upper
@@ -125,7 +133,7 @@ extension SearchQuery {
 }
 
 extension String {
-    /// The characters that overlap this range of UTF-8 offsets.
+    /// The range of whole characters that overlap this range of UTF-8 offsets.
     fileprivate func charactersAround(_ range: Range<Int>) -> Range<Index> {
         let lower = utf8.index(startIndex, offsetBy: range.lowerBound)
         let upper = utf8.index(startIndex, offsetBy: range.upperBound)
@@ -137,13 +145,14 @@ extension String {
         index < endIndex ? self.index(before: self.index(after: index)) : index
     }
 
-    /// The end of the excerpt if the character at `start` is too large by itself: a scalar boundary.
+    /// The end of an excerpt if the character at `start` is larger than the maximum. The character is cut between two scalars.
     fileprivate func cut(_ start: Index, bytes: Int) -> Index {
         let end = utf8.index(start, offsetBy: bytes, limitedBy: endIndex) ?? endIndex
         return end == endIndex ? end : unicodeScalars.index(before: unicodeScalars.index(after: end))
     }
 
-    /// Moves over whole characters, forward or backward, by at most `count` characters and `bytes` bytes.
+    /// The index that is at most `count` characters and at most `bytes` bytes away from `start`, and the number of characters
+    /// in between. `step` is 1 to go forward and -1 to go backward.
     fileprivate func walk(
         from start: Index, by step: Int, atMost count: Int, bytes: Int
     ) -> (end: Index, count: Int) {

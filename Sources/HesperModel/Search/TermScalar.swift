@@ -1,25 +1,26 @@
 import Foundation
 
-/// One scalar as search uses it: its normalized form and its role in terms.
+/// A Unicode scalar as search uses it: its normalized form, and its role in search terms.
 struct TermScalar {
     enum Kind: UInt32 {
-        /// Separates terms.
+        /// The scalar separates terms.
         case separator
-        /// Is ignored: accents, points, joiners.
+        /// The scalar is ignored: an accent, a point or a joiner.
         case ignored
-        /// Is part of a word, which is one term.
+        /// The scalar is part of a word. A word is one term.
         case word
-        /// Is part of a script written without spaces, whose terms are pairs of scalars.
+        /// The scalar belongs to a script that is written without spaces. The terms of such a script are pairs of adjacent
+        /// scalars.
         case pair
-        /// Is a vowel sign or similar, as in Devanagari. It belongs to the preceding scalar.
+        /// The scalar is a vowel sign or similar, as in Devanagari. It belongs to the preceding scalar.
         case sign
-        /// Makes the preceding kana voiced: か and this are が.
+        /// The scalar makes the preceding kana voiced: か followed by it is が.
         case voicing
-        /// Stands for several scalars. The value is an index into ``expansions``. Used only in the table.
+        /// Used only in ``table``: the scalar is normalized to several scalars. The value is an index into ``expansions``.
         case several
     }
 
-    /// The kind in the upper bits, the scalar in the lower 21.
+    /// The kind in the upper bits, and the scalar or index in the lower 21 bits.
     private let packed: UInt32
 
     init(_ kind: Kind, _ value: UInt32) {
@@ -30,7 +31,7 @@ struct TermScalar {
     var value: UInt32 { packed & 0x1F_FFFF }
     var scalar: Unicode.Scalar { Unicode.Scalar(value) ?? "\u{FFFD}" }
 
-    /// Calls `body` with each normalized scalar of `scalar`.
+    /// Calls `body` with each scalar to which `scalar` is normalized.
     @inline(__always)
     static func of(_ scalar: Unicode.Scalar, _ body: (TermScalar) -> Void) {
         let value = scalar.value
@@ -48,7 +49,8 @@ struct TermScalar {
         }
     }
 
-    /// The results for all scalars below the Han characters, which nearly all texts consist of. Computed once, in about 10 ms.
+    /// The normalized forms of all scalars below U+3400. Together with Han and Hangul, which need no table, they cover nearly
+    /// all texts. The table is computed once, in about 10 ms.
     private static let (table, expansions): ([TermScalar], [[TermScalar]]) = {
         var table: [TermScalar] = []
         var expansions: [[TermScalar]] = []
@@ -64,7 +66,7 @@ struct TermScalar {
         return (table, expansions)
     }()
 
-    /// The scalar decomposed (NFKD), case folded, and without accents.
+    /// Normalizes a scalar: decomposes it (NFKD), removes accents and folds its case.
     private static func make(_ scalar: Unicode.Scalar) -> [TermScalar] {
         var result: [TermScalar] = []
         let text = String(scalar)
@@ -83,7 +85,8 @@ struct TermScalar {
         return result.isEmpty ? [TermScalar(.ignored, 0)] : result
     }
 
-    /// Kana are not decomposed: か and が are different letters, not one letter with and without an accent.
+    /// Whether a scalar is a kana. Kana are not decomposed: か and が are different letters, not one letter with and without an
+    /// accent.
     private static func isKana(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x3041...0x3096, 0x309D...0x309E, 0x30A1...0x30FA, 0x30FC...0x30FE: true
@@ -91,14 +94,14 @@ struct TermScalar {
         }
     }
 
-    /// Letters that Unicode does not decompose, but that people type without the stroke if their keyboard lacks them.
+    /// Letters that Unicode does not decompose, with the letters that people type instead if their keyboard lacks them.
     private static let strokes: [Unicode.Scalar: String] = [
         "ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ŧ": "t", "ı": "i", "æ": "ae", "œ": "oe",
     ]
 
     private static func kind(of scalar: Unicode.Scalar) -> Kind {
         if scalar == "\u{200B}" { return .separator }  // zero width space
-        // A tatweel only lengthens a word typographically.
+        // A tatweel (U+0640) only lengthens a word typographically, so it is ignored.
         if scalar == "\u{0640}" || scalar.properties.isDefaultIgnorableCodePoint { return .ignored }
         switch scalar.properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
@@ -112,7 +115,8 @@ struct TermScalar {
         }
     }
 
-    /// Marks that readers of the script can omit. All others, such as vowels and viramas of Indic scripts, are significant.
+    /// Whether a scalar is a mark that writers of its script may omit. All other marks, such as vowels and viramas of Indic
+    /// scripts, are significant.
     private static func isAccent(_ scalar: Unicode.Scalar) -> Bool {
         guard scalar.properties.generalCategory == .nonspacingMark else { return false }
         return switch scalar.value {
@@ -125,7 +129,8 @@ struct TermScalar {
         }
     }
 
-    /// Scripts written without spaces: Thai and Lao, Myanmar, Khmer, Tai; kana, Bopomofo, Han, Tangut and Nushu.
+    /// Whether a scalar belongs to a script that is written without spaces: Thai and Lao, Myanmar, Khmer, Tai; kana, Bopomofo,
+    /// Han, Tangut and Nushu.
     private static func isPaired(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x0E00...0x0EFF, 0x1000...0x109F, 0xA9E0...0xA9FF, 0xAA60...0xAA7F, 0x1780...0x17FF: true

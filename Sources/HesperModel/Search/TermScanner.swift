@@ -1,7 +1,7 @@
-/// Finds the terms of a text and their positions. ``Terms`` describes the rules.
+/// Finds the terms of a text and their positions. ``Terms`` describes how a text is split into terms.
 struct TermScanner {
-    /// Receives a term in UTF-8, the byte range in the text that it was made from, and whether it is the single last character of
-    /// a run of pairs.
+    /// A function that receives a term in UTF-8, the range of bytes of the text from which the term was made, and whether it is
+    /// the single last character of a run in a script without spaces.
     typealias Found = (_ term: UnsafeBufferPointer<UInt8>, _ source: Range<Int>, _ isTail: Bool) -> Void
 
     /// Calls `found` for every term of `text`, in order.
@@ -13,7 +13,8 @@ struct TermScanner {
         }
     }
 
-    /// The lower-case form of ASCII letters and digits; 0 for other ASCII bytes, 1 for other bytes.
+    /// For each byte: the lower-case form if it is an ASCII letter, the byte itself if it is a digit, 0 for any other ASCII
+    /// byte, and 1 for a byte that is not ASCII.
     private static let lower: [UInt8] = (0...255).map { (byte: UInt8) in
         switch byte {
         case 0x30...0x39, 0x61...0x7A: byte
@@ -23,7 +24,8 @@ struct TermScanner {
         }
     }
 
-    /// The current run: its scalars and the byte ranges of their sources. The three arrays have the same count.
+    /// The scalars of the current run, that is, those since the last separator. ``starts`` and ``ends`` contain the byte range
+    /// of the text from which each scalar was made.
     private var scalars: [Unicode.Scalar] = []
     private var starts: [Int] = []
     private var ends: [Int] = []
@@ -52,7 +54,7 @@ struct TermScanner {
         }
     }
 
-    /// Scans from `start` to the next separator, for text that is not all ASCII. Returns the position from which to continue.
+    /// Scans text that is not all ASCII, from `start` to the next separator. Returns the position from which to continue.
     private mutating func scanRun(
         _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, _ lower: UnsafeBufferPointer<UInt8>, _ found: Found
     ) -> Int {
@@ -80,7 +82,7 @@ struct TermScanner {
         return position
     }
 
-    /// Decodes one scalar. The bytes must be valid UTF-8, which those of a String always are.
+    /// Decodes one scalar. The bytes must be valid UTF-8, as the bytes of a String always are.
     static func decode(_ bytes: UnsafeBufferPointer<UInt8>, at position: Int) -> (Unicode.Scalar, length: Int) {
         let first = UInt32(bytes[position])
         let length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
@@ -110,8 +112,9 @@ struct TermScanner {
         }
     }
 
-    /// Appends a scalar in canonical order (Unicode, D109), so that equivalent texts have the same terms. Moves it over at most
-    /// 30 marks, the limit of Unicode's stream-safe format, so that a text of marks alone takes linear time.
+    /// Appends a scalar in canonical order (Unicode, D109), so that equivalent texts have the same terms. The scalar is moved
+    /// before at most 30 marks, the limit of Unicode's stream-safe format. Even a text that consists only of marks is therefore
+    /// scanned in linear time.
     private mutating func append(_ scalar: Unicode.Scalar, _ source: Range<Int>) {
         var position = scalars.count
         if scalar.value >= 0x0300 {
@@ -128,7 +131,8 @@ struct TermScanner {
         ends.insert(source.upperBound, at: position)
     }
 
-    /// Reports the run as one word, or as its pairs and its last character.
+    /// Reports the terms of the current run: one word, or in a script without spaces the pairs of characters and the single
+    /// last character. Then begins a new run.
     private mutating func flush(_ found: Found) {
         defer {
             scalars.removeAll(keepingCapacity: true)

@@ -1,6 +1,7 @@
-/// Aligns the base with one side (merge.md, Text): first lines, then the words in lines that differ.
+/// Compares the base of a merge with one side, that is, with one of the two texts that were edited from it (merge.md, Text).
+/// First lines are compared, then the words in lines that differ.
 struct TextAlignment {
-    /// A line of the base and the line of the side that it was moved to.
+    /// A line of the base, and the line of the side to which it was moved.
     struct Move {
         let line: Int
         let sideLine: Int
@@ -8,13 +9,14 @@ struct TextAlignment {
 
     private let base: TextTokens
     private let side: TextTokens
-    /// The differences, in tokens. Before sliding, and with moved lines as deletions and insertions.
+    /// The differences between the base and the side, as ranges of tokens. A moved line is a deletion and an insertion.
+    /// Insertions and deletions are not yet moved to the place where ``TextSide`` lists them.
     private(set) var hunks: [TextHunk] = []
-    /// Lines that were deleted in one place and inserted unchanged in another.
+    /// The lines that were deleted in one place and inserted unchanged in another.
     private(set) var moves: [Move] = []
-    /// The tokens of moved lines in the base and in the side. They are not matched with other tokens.
+    /// The ranges of the tokens of moved lines, in the base and in the side. These tokens are not matched with other tokens.
     private(set) var movedTokens: (base: [Range<Int>], side: [Range<Int>]) = ([], [])
-    /// The moved lines of the side, by their first token.
+    /// The ranges of the tokens of moved lines in the side, by the first token of each range.
     private var movedStarts: [Int: Range<Int>] = [:]
 
     init(base: TextTokens, side: TextTokens, numbers: inout TextNumbers, budget: inout TextBudget) {
@@ -38,7 +40,7 @@ struct TextAlignment {
                 base: base.lines.count..<base.lines.count, side: side.lines.count..<side.lines.count))
     }
 
-    /// Aligns one line of the base with one line of the side.
+    /// Compares one line of the base with one line of the side.
     init(
         _ line: TextHunk, base: TextTokens, side: TextTokens, numbers: inout TextNumbers, budget: inout TextBudget
     ) {
@@ -47,7 +49,8 @@ struct TextAlignment {
         compareTokens(line, numbers: &numbers, budget: &budget)
     }
 
-    /// Finds moved lines: lines with words that occur once in each text and were not matched.
+    /// Finds moved lines. A line was moved if it contains a word, occurs once in each text, and was not matched when the lines
+    /// were compared.
     private mutating func findMoves(_ hunks: [TextHunk]) {
         let deleted = hunks.flatMap(\.base)
         let inserted = hunks.flatMap(\.side)
@@ -69,14 +72,14 @@ struct TextAlignment {
         for tokens in movedTokens.side { movedStarts[tokens.lowerBound] = tokens }
     }
 
-    /// The number of occurrences of each number, by number.
+    /// The number of times that each number occurs in `numbers`. The index in the result is the number.
     private static func counts(_ numbers: [Int32]) -> [Int] {
         var counts = Array(repeating: 0, count: Int(numbers.max() ?? -1) + 1)
         for number in numbers { counts[Int(number)] += 1 }
         return counts
     }
 
-    /// Compares the line breaks between matched lines.
+    /// Compares the line breaks that end matched lines: the lines match even if one ends with LF and the other with CR LF.
     private mutating func compareBreaks(from: TextHunk, to: TextHunk) {
         var (line, sideLine) = (from.base.upperBound, from.side.upperBound)
         while line + 1 < to.base.lowerBound {
@@ -88,7 +91,7 @@ struct TextAlignment {
         }
     }
 
-    /// Compares the tokens of differing lines, from the end of the line above to the start of the line below.
+    /// Compares the tokens of lines that differ, from the end of the matched line above to the start of the matched line below.
     private mutating func compareTokens(_ region: TextHunk, numbers: inout TextNumbers, budget: inout TextBudget) {
         let one = self.numbers(of: region.base, in: base, moved: movedTokens.base, as: -1, &numbers)
         let other = self.numbers(of: region.side, in: side, moved: movedTokens.side, as: -2, &numbers)
@@ -105,7 +108,8 @@ struct TextAlignment {
         }
     }
 
-    /// Equal numbers for equal tokens. Tokens of moved lines get the number `none`, which matches nothing.
+    /// Numbers for the tokens in a range: equal tokens have equal numbers. Tokens of moved lines have the number `none`, which
+    /// matches no other token.
     private func numbers(
         of range: Range<Int>, in text: TextTokens, moved: [Range<Int>], as none: Int32, _ numbers: inout TextNumbers
     ) -> [Int32] {
@@ -121,8 +125,8 @@ struct TextAlignment {
         base.kinds[hunk.base].count { $0 == .lineBreak } == side.kinds[hunk.side].count { $0 == .lineBreak }
     }
 
-    /// Pairs the lines of a replaced run in order. The remaining lines are insertions or deletions. Lines that were moved here do
-    /// not replace anything.
+    /// Splits a replacement of several lines into one replacement for each line. The lines of both texts are paired in their
+    /// order. Lines without a partner are insertions or deletions. A line that was moved here does not replace another line.
     private mutating func pairLines(_ hunk: TextHunk) {
         var (start, sideStart) = (hunk.base.lowerBound, hunk.side.lowerBound)
         var breaks = (start..<hunk.base.upperBound).filter(base.isBreak)[...]
@@ -141,7 +145,7 @@ struct TextAlignment {
         let sideRest = sideStart..<hunk.side.upperBound
         let isReplacedByMove = !rest.isEmpty && base.startsLine(start) && movedStarts[sideStart] == sideRest
         if isReplacedByMove, rest.upperBound < base.count, base.isBreak(rest.upperBound) {
-            // The line break after both belongs to the lines.
+            // The line break after each of the two lines belongs to the line.
             hunks.append(TextHunk(base: rest.prefix(0), side: sideStart..<(sideRest.upperBound + 1)))
             let done = sideRest.upperBound + 1
             hunks.append(TextHunk(base: start..<(rest.upperBound + 1), side: done..<done))
@@ -150,7 +154,8 @@ struct TextAlignment {
         }
     }
 
-    /// Adds lines that were moved to the start of a line of the base, with their line breaks. Returns the start of the next line.
+    /// If a line of the base starts at `start` and moved lines begin at `sideStart`, inserts the moved lines with their line
+    /// breaks. Returns the position in the side after them.
     private mutating func addMovedLines(from sideStart: Int, to end: Int, at start: Int) -> Int {
         var next = sideStart
         while base.startsLine(start), let moved = movedStarts[next], moved.upperBound < end {
@@ -160,7 +165,8 @@ struct TextAlignment {
         return next
     }
 
-    /// Adds the part of a replaced run between paired line breaks, where at most one of the two texts has line breaks.
+    /// Adds the part of a replacement that is between paired line breaks. In this part, at most one of the two texts has line
+    /// breaks.
     private mutating func split(_ hunk: TextHunk) {
         var (base, side) = (hunk.base, hunk.side)
         while let one = base.first, let other = side.first, isSame(one, other) {
@@ -201,7 +207,7 @@ struct TextAlignment {
         if !base.isEmpty || !side.isEmpty { hunks.append(TextHunk(base: base, side: side)) }
     }
 
-    /// Whether the user completed a word that was sent half written, and continued writing.
+    /// Whether the user completed a word that was half written when the base was sent, and continued writing.
     private func isContinued(_ base: Range<Int>, _ side: Range<Int>) -> Bool {
         guard base.count == 1, side.count > 1, !movedTokens.side.containsToken(side.lowerBound) else { return false }
         let (word, longer) = (base.lowerBound, side.lowerBound)
@@ -233,7 +239,8 @@ extension [Range<Int>] {
 }
 
 extension Array {
-    /// The index of the first element for which the predicate is true. The elements for which it is false must come first.
+    /// The index of the first element for which the predicate is true; the count if there is none. The predicate must be false
+    /// for all elements before that one and true for all elements after it.
     func partitioningIndex(where predicate: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

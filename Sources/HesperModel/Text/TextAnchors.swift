@@ -1,12 +1,13 @@
 extension TextDiff {
-    /// A number that occurs exactly once in the base and once in the side.
+    /// A number that occurs exactly once in the base and exactly once in the side, with its positions in both.
     struct Anchor {
         let base: Int
         let side: Int
     }
 
-    /// The longest list of anchors in a box whose order is the same in both texts, found by patience sorting; and whether the
-    /// texts have any number in common in the box.
+    /// Finds the anchors in a box, that is, in a range of the base and a range of the side. If their order differs between the
+    /// two texts, returns the longest list of anchors whose order is the same in both (by patience sorting). Also returns
+    /// whether the two ranges have any number in common.
     static func anchors(
         _ box: TextHunk, base: ArraySlice<Int32>, side: ArraySlice<Int32>, budget: inout TextBudget
     ) -> (anchors: [Anchor], haveCommon: Bool) {
@@ -28,7 +29,8 @@ extension TextDiff {
             positions[side[index]]?.side = index
         }
 
-        // piles[n]: of all increasing sequences of n + 1 anchors, the last anchor of the one that ends earliest in the side.
+        // piles[n] is the last anchor of a list of n + 1 anchors that have the same order in both texts. Of all such lists, it
+        // is the one that ends earliest in the side.
         var piles: [Int] = []
         var common: [Anchor] = []
         var before: [Int] = []
@@ -53,7 +55,7 @@ extension TextDiff {
         return (anchors.reversed(), positions.values.contains { $0.side >= 0 })
     }
 
-    /// The parts of a box before, between and after its anchors.
+    /// The parts of a box (a range of the base and a range of the side) before, between and after its anchors.
     static func boxes(of box: TextHunk, between anchors: [Anchor]) -> [TextHunk] {
         var boxes: [TextHunk] = []
         var (start, sideStart) = (box.base.lowerBound, box.side.lowerBound)

@@ -1,14 +1,15 @@
-/// A run of base tokens (or lines) and what replaces it in one side. One of the two may be empty.
+/// A difference between the base and one side: a range of tokens (or lines) of the base, and the range of the side that
+/// replaces it. One of the two ranges may be empty.
 struct TextHunk: Equatable, Sendable {
     var base: Range<Int>
     var side: Range<Int>
-    /// Whether the alignment stopped early for lack of budget. The two parts may still have much in common.
+    /// Whether the comparison stopped early to limit its time. The two ranges may then still have tokens in common.
     var isCoarse = false
 
-    /// Whether it is only an insertion or only a deletion.
+    /// Whether the hunk is only an insertion or only a deletion.
     var isPure: Bool { base.isEmpty != side.isEmpty }
 
-    /// The hunk without the common prefix and suffix of its numbers.
+    /// The hunk without the numbers with which both of its ranges begin, and without those with which both end.
     func trimmed(_ numbers: ArraySlice<Int32>, _ sideNumbers: ArraySlice<Int32>, budget: inout TextBudget) -> TextHunk {
         var (start, sideStart) = (base.lowerBound, side.lowerBound)
         var (end, sideEnd) = (base.upperBound, side.upperBound)
@@ -25,11 +26,11 @@ struct TextHunk: Equatable, Sendable {
 
 /// Counts the work of a merge and limits it.
 struct TextBudget: Sendable {
-    /// The comparisons so far. Never more than 64 per token plus 65,536: the work after the limit is reached is at most one run
-    /// along a diagonal or one sorting of anchors, and trimming the remaining boxes.
+    /// The number of comparisons so far. It is at most 64 per token plus 65,536. After the limit is reached, at most one run of
+    /// equal tokens or one sorting of anchors is completed, and the remaining ranges are trimmed.
     private(set) var steps = 0
-    /// The number of comparisons after which the search for a finer alignment stops. The remaining boxes are treated as replaced
-    /// as a whole.
+    /// The number of comparisons after which texts are no longer compared in detail. Each remaining range is then treated as
+    /// replaced as a whole.
     let limit: Int
 
     /// The budget for texts with `count` tokens in total.
@@ -42,27 +43,28 @@ struct TextBudget: Sendable {
 
 /// The difference of two sequences of numbers.
 ///
-/// Small differences are found by Myers' algorithm (1986). Large ones are first split at numbers that occur once in both
-/// sequences (Cohen's patience diff). If the budget does not suffice for either, the remaining part is treated as replaced as a
-/// whole.
+/// Small differences are found by Myers' algorithm (1986). Large differences are first split at numbers that occur once in both
+/// sequences (Cohen's patience diff). If the budget does not suffice for these methods, the remaining part is treated as
+/// replaced as a whole.
 struct TextDiff {
     /// The method to try first.
     enum Method {
-        /// For lines: a line that occurs once in both texts is a better anchor than the minimum number of differences.
+        /// Splits at numbers that occur once in both sequences. This is better for lines: a result that matches such lines is
+        /// more useful than one with the fewest differences.
         case anchors
-        /// For words, most of which occur often.
+        /// Searches for the fewest differences. This is better for words, because most words occur often.
         case search
     }
 
-    /// The maximum number of insertions and deletions that Myers' algorithm searches for in one box. Its time is quadratic in
-    /// this number.
+    /// The maximum number of insertions and deletions that Myers' algorithm searches for in one part of the sequences. The time
+    /// of the algorithm is quadratic in this number.
     static let maximumDifferences = 256
 
     private let base: ArraySlice<Int32>
     private let side: ArraySlice<Int32>
     private(set) var hunks: [TextHunk] = []
 
-    /// Compares two slices. The hunks use the slices' indices.
+    /// Compares two slices. The ranges in the hunks are indices of the slices.
     init(
         _ base: ArraySlice<Int32>, _ side: ArraySlice<Int32>, first method: Method = .search,
         budget: inout TextBudget
@@ -110,13 +112,15 @@ struct TextDiff {
         }
     }
 
-    /// Myers' greedy algorithm. Returns nil if there are more than `maximumDifferences`, or if the budget is spent.
+    /// Finds the fewest differences, by Myers' greedy algorithm. Returns nil if there are more than `maximumDifferences`, or if
+    /// the budget is spent.
     private func differences(_ box: TextHunk, budget: inout TextBudget) -> [TextHunk]? {
         if budget.isSpent { return nil }
         let (n, m) = (box.base.count, box.side.count)
         let (baseStart, sideStart) = (box.base.lowerBound, box.side.lowerBound)
         let limit = min(n + m, Self.maximumDifferences)
-        // furthest[d][k + d]: how far in the base diagonal k reaches with d differences.
+        // Diagonal k consists of the points (x, y) with x - y = k, where x is a position in the base and y a position in the
+        // side. furthest[d][k + d] is the greatest x that can be reached on diagonal k with d differences.
         var furthest: [[Int]] = []
         for d in 0...limit {
             var row = [Int](repeating: -1, count: 2 * d + 1)
@@ -135,7 +139,9 @@ struct TextDiff {
         return nil
     }
 
-    /// The start of diagonal k after one more difference: an insertion or a deletion.
+    /// The point where a path with d + 1 differences enters diagonal k (Myers 1986), as a position in the base, and whether the
+    /// last difference is an insertion rather than a deletion. The position is -1 if there is no such point.
+    /// - Parameter row: the furthest positions in the base that paths with d differences reach, by diagonal.
     private static func entry(_ row: [Int], d: Int, k: Int, in box: TextHunk) -> (x: Int, isInsertion: Bool) {
         var inserted = k + 1 <= d && k + 1 >= -d ? row[k + 1 + d] : -1
         var deleted = k - 1 >= -d && k - 1 <= d && row[k - 1 + d] >= 0 ? row[k - 1 + d] + 1 : -1

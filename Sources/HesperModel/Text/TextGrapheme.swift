@@ -1,9 +1,9 @@
-/// One grapheme cluster, with its kind in a text merge.
+/// A grapheme cluster (what users see as one character), with the kind of token that it belongs to.
 struct TextGrapheme {
     let kind: TextTokens.Kind
     let byteCount: Int
 
-    /// The kinds of the ASCII characters.
+    /// The kind of token that each ASCII character belongs to.
     static let asciiKinds: [TextTokens.Kind] = (UInt8.min..<0x80).map { kind(of: Unicode.Scalar($0)) }
 
     init(_ grapheme: Character) {
@@ -16,15 +16,15 @@ struct TextGrapheme {
         } else if first.properties.isEmoji, !first.isASCII {
             kind = .solo
         } else {
-            // A blank with a combining mark is visible text.
+            // A blank with a combining mark is visible, so it does not count as a blank.
             kind = firstKind == .blank ? .mark : firstKind
         }
     }
 
-    /// Whether the grapheme cluster boundary after `tail` remains if `head` follows.
+    /// Whether there is a grapheme cluster boundary between `tail` and `head` if `head` follows `tail` directly.
     ///
-    /// One cluster on either side suffices: every rule of UAX #29 looks back at most to the start of the cluster, as long as
-    /// `tail` is a cluster of its own.
+    /// It suffices to examine the last cluster of `tail` and the first of `head`: every rule of UAX #29 looks back at most to
+    /// the start of a cluster, and `tail` ends with a whole cluster.
     static func haveBoundary(_ tail: ArraySlice<UInt8>, _ head: ArraySlice<UInt8>) -> Bool {
         guard let last = tail.last, let first = head.first else { return true }
         if last < 0x80, first < 0x80 { return !(last == 0x0D && first == 0x0A) }
@@ -46,7 +46,8 @@ struct TextGrapheme {
         }
     }
 
-    /// Han, Hiragana, Katakana, Thai, Lao, Myanmar and Khmer. Otherwise a paragraph in these scripts would be one word.
+    /// Whether a scalar belongs to a script that is written without blanks: Han, Hiragana, Katakana, Thai, Lao, Myanmar or
+    /// Khmer. Each of its graphemes is a token. Otherwise a whole paragraph would be one word.
     private static func isOfScriptWithoutBlanks(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x0E00: false

@@ -1,10 +1,10 @@
-/// The insertion of one side in one gap of the base: tokens, and lines that were moved there.
+/// The text that one side inserted at one place between two tokens of the base: tokens, and whole lines that were moved there.
 struct TextInsertion {
     /// A token of the side, or a whole moved line.
     struct Element {
-        /// The token, or the first token of the line.
+        /// The token, or the first token of the moved line.
         let token: Int
-        /// The line of the base that was moved here.
+        /// The line of the base that was moved here; nil if the element is a token.
         let movedLine: Int?
     }
 
@@ -15,8 +15,8 @@ struct TextInsertion {
     var isEmpty: Bool { elements.isEmpty }
     var count: Int { elements.count }
 
-    /// Takes the tokens of a hunk. Omits lines that the other side moved elsewhere and lines of which nothing is left, each with
-    /// one line break. Changes of a moved line are part of that line.
+    /// Creates an insertion from a range of tokens of one side. Omits lines that the other side moved elsewhere, and moved
+    /// lines of which nothing is left, each with one line break. The changes within a moved line belong to that line.
     init(_ range: Range<Int>, of source: TextPlan.Source, in plan: TextPlan, movedLine: Int? = nil) {
         self.source = source
         text = plan[source]
@@ -63,9 +63,9 @@ struct TextInsertion {
     var hasWords: Bool { elements.indices.contains(where: isWord) }
     var beginsWithBreak: Bool { !isEmpty && isBreak(0) }
     var endsWithBreak: Bool { !isEmpty && isBreak(count - 1) }
-    /// Whether it begins with a line break or a moved line.
+    /// Whether the insertion begins with a line break or a moved line.
     var beginsLine: Bool { beginsWithBreak || elements.first?.movedLine != nil }
-    /// Whether it ends with a line break or a moved line.
+    /// Whether the insertion ends with a line break or a moved line.
     var endsLine: Bool { endsWithBreak || elements.last?.movedLine != nil }
 
     private func isBreak(_ element: Element) -> Bool { element.movedLine == nil && text.isBreak(element.token) }
@@ -77,14 +77,14 @@ struct TextInsertion {
             && text.bytes(of: one.token).elementsEqual(other.text.bytes(of: two.token))
     }
 
-    /// The length of the common prefix, in elements.
+    /// The number of equal elements with which both insertions begin.
     func commonPrefix(_ other: TextInsertion) -> Int {
         var common = 0
         while common < min(count, other.count), isSame(common, other, common) { common += 1 }
         return common
     }
 
-    /// The length of the common suffix, in elements.
+    /// The number of equal elements with which both insertions end.
     func commonSuffix(_ other: TextInsertion) -> Int {
         var common = 0
         while common < min(count, other.count), isSame(count - 1 - common, other, other.count - 1 - common) {
@@ -100,13 +100,14 @@ struct TextInsertion {
     func adding(_ other: TextInsertion) -> TextInsertion { TextInsertion(self, elements + other.elements) }
 }
 
-/// A gap of the base in which both sides inserted something (merge.md, Text, rule 5).
+/// A gap, that is, a place between two tokens of the base, where both sides inserted something (merge.md, Text, rule 5).
 struct TextGap {
-    /// Whether a line of the base starts at this gap, and whether one ends.
+    /// Whether a line of the base starts at this gap. ``endsLine`` says whether a line of the base ends at this gap.
     let startsLine: Bool
     let endsLine: Bool
 
-    /// Both insertions in their order in the result. Common whole lines at the start and the end are written once.
+    /// Both insertions, in the order in which the result contains them. Whole lines with which both insertions begin, or with
+    /// which both end, are written once.
     func ordered(_ older: TextInsertion, _ newer: TextInsertion) -> [TextInsertion] {
         if older.isEmpty { return [newer] }
         if newer.isEmpty { return [older] }
@@ -120,7 +121,7 @@ struct TextGap {
         return [newer[0..<start]] + rest + [newer[(newer.count - end)..<newer.count]]
     }
 
-    /// Whether one equals the other, or consists of blanks and line breaks with which the other begins or ends.
+    /// Whether one insertion equals the other, or consists only of blanks and line breaks with which the other begins or ends.
     private func isPart(_ one: TextInsertion, of other: TextInsertion) -> Bool {
         let prefix = one.commonPrefix(other)
         if one.count == other.count, prefix == one.count { return true }
@@ -128,7 +129,8 @@ struct TextGap {
             && (prefix == one.count || one.commonSuffix(other) == one.count)
     }
 
-    /// 0 continues the line before, 1 consists of whole lines, 2 leads into the line after.
+    /// The position of an insertion relative to others at the same gap: 0 if it continues the line before the gap, 1 if it
+    /// consists of whole lines, and 2 if it begins the line after the gap.
     private func rank(_ insertion: TextInsertion) -> Int {
         if !startsLine, !insertion.beginsLine { return 0 }
         return !endsLine && !insertion.endsLine ? 2 : 1
@@ -137,8 +139,8 @@ struct TextGap {
     /// Whether each line of an insertion has its line break before rather than after it.
     private func isLeading(_ insertion: TextInsertion) -> Bool { !startsLine && insertion.beginsWithBreak }
 
-    /// The number of elements in the whole lines that both begin with. Blank lines at the end of the common part remain in both,
-    /// because they separate paragraphs.
+    /// The number of elements in the whole lines with which both insertions begin. Blank lines at the end of these lines are
+    /// not counted. They remain in both insertions, because they separate paragraphs.
     private func commonStart(_ one: TextInsertion, _ other: TextInsertion) -> Int {
         guard startsLine || isLeading(one) else { return 0 }
         var common = one.commonPrefix(other)
@@ -155,7 +157,7 @@ struct TextGap {
         end < insertion.count ? insertion.isBreak(end) : endsLine
     }
 
-    /// The number of elements in the whole lines that both end with.
+    /// The number of elements in the whole lines with which both insertions end.
     private func commonEnd(_ one: TextInsertion, _ other: TextInsertion) -> Int {
         guard !one.isEmpty, !other.isEmpty, endsLine || one.endsWithBreak else { return 0 }
         var common = one.commonSuffix(other)
@@ -173,7 +175,8 @@ struct TextGap {
         start > 0 ? insertion.isBreak(start - 1) : startsLine
     }
 
-    /// One after the other. If the first ends with the last line break of the text, that line break moves to the end of both.
+    /// Both insertions, one after the other. If the first ends with the last line break of the text, that line break is moved
+    /// to the end of the second.
     private func joined(_ one: TextInsertion, _ other: TextInsertion) -> [TextInsertion] {
         guard endsLine, isLeading(one), one.count > 1, one.endsWithBreak, other.beginsWithBreak else {
             return [one, other]

@@ -1,15 +1,15 @@
-/// Merges two edits of one text (merge.md, Text).
+/// Merges two texts that were edited from the same base (merge.md, Text).
 public enum TextMerge {
-    /// Merges two edits of one base. `older` is the text with the smaller origin.
+    /// Merges two texts that were edited from the same base. `older` is the text that was written earlier according to its clock.
     ///
-    /// The insertions of both sides are kept and the deletions of both sides are applied. If both replaced the same words within
-    /// a line, the newer replacement wins. Graphemes and words are never split. The work is linear in the size of the texts: what
-    /// would take longer to align finely is aligned coarsely.
+    /// The insertions of both texts are kept, and the deletions of both are applied. If both replaced the same words within a
+    /// line, the replacement of the newer text is used. Graphemes and words are never split. The time is linear in the size of
+    /// the texts: parts that would take longer are compared less exactly.
     public static func merge(base: String, older: String, newer: String) -> String {
         outcome(base: base, older: older, newer: newer).text
     }
 
-    /// The texts to merge: two edits of one base. `older` is the text with the smaller origin.
+    /// The texts to merge. `older` and `newer` were both edited from `base`; `older` was written earlier according to its clock.
     public struct Input: Sendable {
         public let base: String
         public let older: String
@@ -29,13 +29,13 @@ public enum TextMerge {
     /// The result of a merge.
     public struct Outcome: Sendable, Equatable {
         public var text: String
-        /// Insertions of the older text that the merged text lacks, in the order of the merged text.
+        /// The insertions of the older text that the merged text lacks, in the order of the merged text.
         public var superseded: [Superseded] = []
     }
 
-    /// Words of the older text that the merged text lacks, and the location of what replaced them.
+    /// Words of the older text that the merged text lacks, and the location of the words that replaced them.
     ///
-    /// To restore them, replace `length` UTF-16 code units at `location` of the merged text with `text`.
+    /// To restore the words, replace `length` UTF-16 code units at `location` of the merged text with `text`.
     public struct Superseded: Sendable, Equatable {
         public let text: String
         public let location: Int
@@ -48,7 +48,7 @@ public enum TextMerge {
         return outcome(base: base, older: older, newer: newer, budget: &budget)
     }
 
-    /// Merges the texts and returns the work in `budget`; nil if no alignment was necessary.
+    /// Merges the texts. Afterwards `budget` contains the work that was done; nil if the texts did not need to be compared.
     static func merge(base: String, older: String, newer: String, budget: inout TextBudget?) -> String {
         outcome(base: base, older: older, newer: newer, budget: &budget).text
     }
@@ -71,7 +71,8 @@ public enum TextMerge {
             text: String(decoding: weave.output.bytes, as: UTF8.self), superseded: superseded(weave))
     }
 
-    /// The contests that the older text lost. An insertion whose words are all in the result is not listed.
+    /// The replacements in the older text that were not used because the newer text replaced the same words. A replacement is
+    /// left out if the newer replacement contains all of its words.
     private static func superseded(_ weave: TextWeave) -> [Superseded] {
         if weave.contests.isEmpty { return [] }
         var superseded: [Superseded] = []
@@ -89,6 +90,6 @@ public enum TextMerge {
         return superseded
     }
 
-    /// Whether two strings have equal bytes. `==` would also accept canonically equivalent strings.
+    /// Whether two strings have equal bytes. Swift's `==` would also accept canonically equivalent strings.
     private static func isSame(_ one: String, _ other: String) -> Bool { one.utf8.elementsEqual(other.utf8) }
 }

@@ -1,4 +1,4 @@
-/// Assigns numbers to byte sequences: equal bytes get equal numbers.
+/// Assigns numbers to byte sequences: equal sequences get equal numbers.
 struct TextNumbers {
     private struct Key: Hashable {
         let bytes: ArraySlice<UInt8>
@@ -17,7 +17,7 @@ struct TextNumbers {
     init(capacity: Int = 0) { known.reserveCapacity(capacity) }
 
     mutating func number(of bytes: ArraySlice<UInt8>) -> Int32 {
-        // A single byte is its own number: half of all tokens are single blanks.
+        // Half of all tokens are single blanks. To save time, a single byte is its own number.
         if bytes.count == 1, let byte = bytes.first { return Int32(byte) }
         let next = Int32(truncatingIfNeeded: known.count + 256)
         let key = Key(bytes: bytes)

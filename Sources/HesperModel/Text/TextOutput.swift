@@ -2,16 +2,16 @@
 struct TextOutput {
     private let plan: TextPlan
     private(set) var bytes: [UInt8] = []
-    /// The last token written.
+    /// The most recently written token; nil if none was written.
     private var last: (source: TextPlan.Source, token: Int)?
-    /// Whether the output must end its line before the next token.
+    /// Whether a line break must be written before the next token.
     private var mustEndLine = false
-    /// The last line break of the base that was omitted after the output.
+    /// The most recent line break of the base that was omitted after the most recently written token.
     private var skippedBreak: Int?
-    /// The byte offset of each mark; nil until a token is written after it.
+    /// For each mark, the byte offset in the output; nil until a token is written after the mark.
     private var marks: [Int?] = []
     private var pendingMarks = 0
-    /// The line break to insert where the base has none: the first one in the texts.
+    /// The line break to insert where the base has none. It is the first line break in the texts, or LF.
     private let lineEnd: [UInt8]
 
     init(plan: TextPlan) {
@@ -48,19 +48,20 @@ struct TextOutput {
         if plan.base.isBreak(token) { skippedBreak = token }
     }
 
-    /// Ends the line, unless the output ends with a line break or the next token is one.
+    /// Ensures that a line break separates the output so far from the next token.
     mutating func endLine() {
         if let last, !plan[last.source].isBreak(last.token) { mustEndLine = true }
     }
 
-    /// Sets a mark before the next token, after its separator if it has one.
+    /// Sets a mark at the start of the next token. If a separator is inserted before that token, the mark is after it. Returns
+    /// the index of the mark.
     mutating func mark() -> Int {
         marks.append(nil)
         pendingMarks += 1
         return marks.count - 1
     }
 
-    /// The range that was written since a mark.
+    /// The range of bytes that was written since a mark.
     func range(from mark: Int) -> Range<Int> { (marks[mark] ?? bytes.count)..<bytes.count }
 
     /// Writes a separator before a token if necessary. Returns false if the token is a blank that the separator replaces.
@@ -71,7 +72,7 @@ struct TextOutput {
         let (tail, head) = (plan[last.source], plan[source])
         let (tailKind, headKind) = (tail.kinds[last.token], head.kinds[token])
         if tailKind == .lineBreak {
-            // Without this, the CR of one text and the LF of another would become one line break.
+            // The CR of one text and the LF of another must not form CR LF, so the CR is removed.
             if bytes.last == 0x0D, head.bytes(of: token).first == 0x0A { bytes.removeLast() }
             return true
         }
@@ -93,7 +94,8 @@ struct TextOutput {
             tailKind == .word && headKind == .word
             || !TextGrapheme.haveBoundary(tail.bytes(of: last.token), head.bytes(of: token))
         if isFused {
-            // A combining mark would attach to a space. Only after a line break does it remain a grapheme of its own.
+            // If the next token begins with a combining mark, the mark would attach to a space. After a line break it remains a
+            // grapheme of its own.
             bytes += TextGrapheme.haveBoundary([0x20], head.bytes(of: token)) ? [0x20] : lineEnd
         }
         return true

@@ -1,5 +1,5 @@
-/// The decisions that precede writing the merged text (merge.md, Text): which side has a moved line, which deleted lines are
-/// restored, and which changes are superseded.
+/// The decisions that are made before the merged text is written (merge.md, Text): where a moved line is placed, which deleted
+/// lines are restored, and which changes are superseded.
 struct TextPlan {
     /// One of the three texts.
     enum Source: UInt8, Sendable {
@@ -8,27 +8,27 @@ struct TextPlan {
         case newer
     }
 
-    /// What happens to a token of the base.
+    /// The result of the merge for one token of the base.
     enum TokenOutcome: UInt8, Sendable {
         case kept
-        /// It is written where its line was moved to.
+        /// The token is kept, and written at the place to which its line was moved.
         case moved
         case deleted
     }
 
-    /// A range of the base that both sides replaced. The newer replacement wins.
+    /// A range of the base that both sides replaced. The replacement of the newer side is used.
     struct Contest {
-        /// The line that contains it, if that line was moved.
+        /// The moved line that contains the range; nil if none does.
         let movedLine: Int?
         var base: Range<Int>
-        /// The older replacement.
+        /// The replacement in the older text.
         var older: Range<Int>
     }
 
-    /// The replacement of a line that the other side kept. It is written above the line.
+    /// The text with which one side replaced a line that the other side kept. It is written above the kept line.
     struct Rewrite {
         let source: Source
-        /// The start of the line in the base.
+        /// The index of the line's first token in the base.
         let gap: Int
         let side: Range<Int>
     }
@@ -38,15 +38,15 @@ struct TextPlan {
     let newer: TextSide
     /// The outcome of each token of the base.
     private(set) var outcomes: [TokenOutcome] = []
-    /// The hunks to write at their place in the base.
+    /// The hunks that are written at their place in the base, because they are not within a moved line.
     private(set) var hunks: (older: [TextHunk], newer: [TextHunk]) = ([], [])
-    /// The hunks within moved lines, by line.
+    /// The hunks within moved lines, by the line of the base.
     private(set) var hunksOfMovedLines: [Int: (older: [TextHunk], newer: [TextHunk])] = [:]
     private(set) var contests: [Contest] = []
     private(set) var rewrites: [Rewrite] = []
-    /// The side whose move applies, for each moved line of the base.
+    /// For each moved line of the base: the side that determines the new place of the line.
     private(set) var owners: [Int: Source] = [:]
-    /// The indices of the hunks that are not written: superseded in a contest, or part of a rewrite.
+    /// The indices of the hunks that are not written, because they are superseded or because a rewrite contains them.
     private var omitted: (older: Set<Int>, newer: Set<Int>) = ([], [])
     private let lineOfTokens: [Int32]
 
@@ -82,7 +82,8 @@ struct TextPlan {
 
     // MARK: Contests
 
-    /// Resolves regions that were aligned coarsely. It is not known which of their words are new, so the newer text wins.
+    /// Resolves regions that were not compared in detail. It is not known which of their words are new, so the newer text is
+    /// used.
     private mutating func resolveCoarseRegions() {
         guard older.hunks.contains(where: \.isCoarse) || newer.hunks.contains(where: \.isCoarse) else { return }
         var (i, j) = (0, 0)
@@ -102,7 +103,7 @@ struct TextPlan {
         resolve(region)
     }
 
-    /// Overlapping hunks of both sides.
+    /// A range of the base in which hunks of both sides overlap.
     private struct Region {
         var base = 0..<0
         var older: [Int] = []
@@ -130,13 +131,14 @@ struct TextPlan {
         omitted.older.formUnion(region.older)
         contests.append(Contest(movedLine: nil, base: region.base, older: side))
         for token in region.base { outcomes[token] = newer.positions[token] < 0 ? .deleted : .kept }
-        // A line that the older side moved into the region stays in its original place.
+        // If the older side moved a line into the region, the line stays at its original place.
         for (start, line) in older.movedStarts where side.contains(start) && owners[line] == .older {
             owners[line] = nil
         }
     }
 
-    /// Resolves contests: both sides replaced the same words of a line in which both kept a word.
+    /// Resolves contests. In a contest, both sides replaced the same words of a line, and each side kept some other word of
+    /// that line.
     private mutating func resolveContests() {
         var j = 0
         for (i, hunk) in older.hunks.enumerated() where isReplacement(hunk) && !omitted.older.contains(i) {
@@ -146,7 +148,7 @@ struct TextPlan {
                 let other = newer.hunks[next]
                 if isReplacement(other), isContest(hunk, other), !isEqual(hunk, other) {
                     omitted.older.insert(i)
-                    // The newer replacement may extend beyond a moved line. It is then written in place.
+                    // If the newer replacement extends beyond a moved line, it is written at its place in the base.
                     contests.append(
                         Contest(movedLine: movedLine(of: next, by: newer), base: other.base, older: hunk.side))
                 }
@@ -166,7 +168,7 @@ struct TextPlan {
 
     private func isContest(_ one: TextHunk, _ other: TextHunk) -> Bool {
         guard let words = words(of: one.base) else {
-            // No words are affected. If both changed only punctuation or blanks, the newer change wins.
+            // No words are affected. If both sides changed only punctuation or blanks, the newer change is used.
             return one.base == other.base && !older.tokens.hasWords(one.side) && !newer.tokens.hasWords(other.side)
         }
         let line = base.lines[Int(lineOfTokens[words.lowerBound])]
@@ -183,8 +185,9 @@ struct TextPlan {
 
     // MARK: Restored lines
 
-    /// If one side deleted all words of a line and the other inserted a word into it, the line is kept in the other side's
-    /// version, and its replacement is written above it. If both replaced the line, the older replacement is above.
+    /// If one side deleted all words of a line and the other inserted a word into it, the version of the other side is kept.
+    /// The text with which the first side replaced the line is written above it. If both sides replaced the line, the older
+    /// replacement is written above the newer.
     private mutating func resolveRewrites() {
         var next = (older: 0, newer: 0)
         var done = -1
@@ -206,11 +209,11 @@ struct TextPlan {
         }
     }
 
-    /// The hunks of one side that change a line and nothing outside of it.
+    /// The hunks of one side that change a given line and nothing outside of it.
     private struct LineChanges {
         var indices: [Int] = []
         var hunks: [TextHunk] = []
-        /// Whether the line is in a region that was aligned coarsely.
+        /// Whether the line is in a region that was not compared in detail.
         var isCoarse = false
     }
 
@@ -246,7 +249,7 @@ struct TextPlan {
         one.hunks.count == other.hunks.count && zip(one.hunks, other.hunks).allSatisfy { isEqual($0, $1) }
     }
 
-    /// Keeps a line in the version of the side that did not delete all its words.
+    /// Restores a line in the version of the side that did not delete all its words.
     private mutating func restore(_ line: Int, rewrittenBy source: Source, _ changes: LineChanges?) {
         let range = base.lines[line]
         let (keeper, other) = source == .older ? (newer, older) : (older, newer)
@@ -265,8 +268,8 @@ struct TextPlan {
         }
     }
 
-    /// The line break of a line that one side deleted, and the adjacent blank lines that it deleted too: those below, or those
-    /// above if the line break was kept.
+    /// The tokens that one side deleted together with a line: the line break that ends the line, and the blank lines below it.
+    /// If the side kept that line break, the blank lines above the line instead.
     private func separators(of line: Int, deletedBy side: TextSide) -> Range<Int> {
         func isDeleted(_ token: Int) -> Bool { token >= 0 && token < base.count && side.positions[token] < 0 }
         let range = base.lines[line]
@@ -284,7 +287,8 @@ struct TextPlan {
 
     // MARK: Hunks
 
-    /// The range of a side that replaces a range of the base, given the first and the last hunk in it.
+    /// The range of a side that corresponds to a range of the base. `first` and `last` are the first and the last hunk in that
+    /// range.
     private static func side(of range: Range<Int>, from first: TextHunk, to last: TextHunk) -> Range<Int> {
         let start = first.side.lowerBound - (first.base.lowerBound - range.lowerBound)
         return start..<(last.side.upperBound + range.upperBound - last.base.upperBound)
@@ -299,7 +303,7 @@ struct TextPlan {
         return Int(lineOfTokens[range.lowerBound])...last
     }
 
-    /// Separates hunks that are written in place from those within moved lines.
+    /// Divides the hunks into those that are written at their place in the base and those that are written within moved lines.
     private mutating func sortHunks() {
         for (index, hunk) in older.hunks.enumerated() where !hunk.side.isEmpty && !omitted.older.contains(index) {
             if let line = movedLine(of: index, by: older) {
@@ -317,7 +321,7 @@ struct TextPlan {
         }
     }
 
-    /// The moved line that contains a hunk of one side.
+    /// The moved line that contains a hunk of one side; nil if none does.
     private func movedLine(of index: Int, by side: TextSide) -> Int? {
         if owners.isEmpty { return nil }
         if let line = side.movedLines[index] { return line }

@@ -1,18 +1,19 @@
-/// The changes of one side to the base, as hunks.
+/// The changes that one side, that is, one of the two texts to merge, makes to the base.
 struct TextSide {
     let tokens: TextTokens
-    /// The hunks in the order of the base. A moved line is not deleted at its original place; only its changes are listed there.
-    /// At its new place, the surrounding insertion contains its tokens.
+    /// The changes, in the order of the base. A moved line is not deleted at its original place: only changes within the line
+    /// are listed there. At the line's new place, its tokens are part of an insertion.
     private(set) var hunks: [TextHunk]
-    /// The moved lines of the base, with the line of the side that each became.
+    /// For each moved line of the base: the index of the same line in the side.
     private(set) var moves: [Int: Int] = [:]
-    /// The moved lines of the base, by the first token of the line in the side.
+    /// For each moved line, by the index of its first token in the side: the index of the line in the base.
     private(set) var movedStarts: [Int: Int] = [:]
-    /// The moved line that each hunk is a change of, by the index of the hunk.
+    /// For each hunk that changes a moved line: the index of that line in the base, by the index of the hunk.
     private(set) var movedLines: [Int: Int] = [:]
-    /// The position in the side of each token of the base; -1 if it was deleted.
+    /// For each token of the base: the index of the same token in the side; -1 if the side deleted the token.
     private(set) var positions: [Int32] = []
-    /// The number of kept words before each token of the base, and before its end.
+    /// For each token of the base: the number of words before it that the side kept. One more element at the end is the total
+    /// number.
     private var keptWords: [Int32] = []
     private let base: TextTokens
 
@@ -31,11 +32,11 @@ struct TextSide {
         countWords()
     }
 
-    /// Whether any word in a range of the base is kept.
+    /// Whether the side kept any word in a range of the base.
     func keepsWords(of range: Range<Int>) -> Bool { keptWords[range.upperBound] > keptWords[range.lowerBound] }
 
-    /// Whether a hunk changes a line of the base, rather than text above or below it. A line that was moved to its place is not a
-    /// change of it.
+    /// Whether a hunk changes a line of the base, rather than the text above or below that line. A hunk that only moves another
+    /// line there does not change the line.
     func isChange(_ hunk: TextHunk, of line: Range<Int>) -> Bool {
         guard line.lowerBound <= hunk.base.lowerBound, hunk.base.upperBound <= line.upperBound, !line.isEmpty,
             !containsMovedLine(hunk.side)
@@ -50,8 +51,9 @@ struct TextSide {
 
     // MARK: Sliding
 
-    /// Moves each insertion and deletion to the equivalent place where it consists of whole lines, or else where it begins with a
-    /// blank. If one side inserts " x" and the other "x " between the same words, both are thus in the same gap.
+    /// An insertion or deletion often has several equivalent places. Moves each to a place where it consists of whole lines, or
+    /// else to a place where it begins with a blank. If one side inserts " x" and the other "x " between the same words, both
+    /// insertions are then at the same place.
     private func sliding(
         _ hunks: [TextHunk], in bounds: TextHunk, around moved: (base: [Range<Int>], side: [Range<Int>]) = ([], []),
         budget: inout TextBudget
@@ -80,7 +82,8 @@ struct TextSide {
         return slid
     }
 
-    /// How far an insertion or deletion is moved, within the given limits. It never splits a moved line.
+    /// The number of tokens by which an insertion or deletion is moved down within the given limits; negative if it is moved
+    /// up. A moved line is never split.
     private func shift(
         _ hunk: TextHunk, up highest: Int, down lowest: Int, around moved: [Range<Int>], budget: inout TextBudget
     ) -> Int {
@@ -95,7 +98,8 @@ struct TextSide {
         var best = (score: -1, shift: 0)
         for shift in -up...down {
             let score = Self.score((run.lowerBound + shift)..<(run.upperBound + shift), in: text)
-            // For whole lines the last place, so that a line added below an equal one remains there. Otherwise the first.
+            // Of several equally good places, whole lines get the last, so that a line that was added below an equal line
+            // remains below it. Other hunks get the first.
             if score > best.score || score == best.score && score == 4 { best = (score, shift) }
         }
         return best.shift
@@ -118,10 +122,10 @@ struct TextSide {
             }
     }
 
-    /// Removes moved lines from the hunks that deleted them, and adds the changes within them. A line that is not completely
-    /// within one deletion and one insertion is not treated as moved.
+    /// Removes moved lines from the hunks that delete them, and adds hunks for the changes within these lines. A line is not
+    /// treated as moved unless one hunk deletes all of it and one hunk inserts all of it.
     ///
-    /// Deletions are split at line breaks, so that a line that is restored does not restore others.
+    /// Deletions are split at line breaks, so that the merge can restore one deleted line without restoring others.
     private mutating func removeMovedLines(
         _ found: [TextAlignment.Move], numbers: inout TextNumbers, budget: inout TextBudget
     ) {
@@ -152,8 +156,8 @@ struct TextSide {
         }
     }
 
-    /// Adds a hunk; a deletion is split into lines. Lines that were moved here are inserted beside the deleted text rather than
-    /// replacing it.
+    /// Adds a hunk. A deletion is split into lines. If lines were moved to the place of a deletion, they are inserted before or
+    /// after it, rather than replacing the deleted text.
     private mutating func add(_ hunk: TextHunk) {
         if hunk.base.isEmpty, hunk.side.isEmpty { return }
         if !hunk.isPure, containsMovedLine(hunk.side) {

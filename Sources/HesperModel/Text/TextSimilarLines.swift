@@ -1,9 +1,10 @@
-/// Finds lines that one side moved and changed: deleted in one place, and inserted elsewhere with more than half of their words.
+/// Finds lines that one side both moved and changed. Such a line was deleted in one place and inserted in another, and more
+/// than half of the words are the same in both.
 struct TextSimilarLines {
     private(set) var moves: [TextAlignment.Move] = []
 
-    /// Compares the lines that the hunks delete or insert completely, except those that were moved unchanged. Only words that
-    /// occur once in the deleted lines and once in the inserted lines identify a line.
+    /// Compares lines that the hunks delete completely with lines that they insert completely. Lines that were moved unchanged
+    /// are excluded. The comparison uses only words that occur once in the deleted lines and once in the inserted lines.
     init(base: TextTokens, side: TextTokens, hunks: [TextHunk], moves known: [TextAlignment.Move]) {
         let deleted = Self.lines(of: base, in: hunks.map(\.base), but: Set(known.map(\.line)))
         let inserted = Self.lines(of: side, in: hunks.map(\.side), but: Set(known.map(\.sideLine)))
@@ -25,7 +26,7 @@ struct TextSimilarLines {
         }
     }
 
-    /// The lines with words that are within one of the ranges of tokens.
+    /// The lines that contain words and are completely within one of the ranges of tokens, except those in `known`.
     private static func lines(of text: TextTokens, in ranges: [Range<Int>], but known: Set<Int>) -> [Int] {
         ranges.flatMap { range in
             let first = text.lines.partitioningIndex { $0.lowerBound >= range.lowerBound }
@@ -34,7 +35,8 @@ struct TextSimilarLines {
         }
     }
 
-    /// The line that contains each word, nil for words that occur more than once; and the number of words in each line.
+    /// For each word, the line that contains it, or nil if the word occurs more than once. For each line, the number of its
+    /// words.
     private static func words(
         of lines: [Int], in text: TextTokens, _ numbers: inout TextNumbers
     ) -> (lines: [Int32: Int?], counts: [Int: Int]) {

@@ -1,8 +1,8 @@
-/// A text split into line breaks, runs of blanks, words and other graphemes. No token splits a grapheme cluster.
+/// A text, split into tokens: line breaks, runs of blanks, words, and other graphemes. No token splits a grapheme cluster.
 struct TextTokens: Sendable {
-    /// The kind of a token, which determines how it is aligned and which tokens may be next to it.
+    /// The kind of a token. It determines how the token is aligned, and which tokens may be next to it.
     enum Kind: UInt8, Sendable {
-        /// LF, CR LF, CR, U+2028 or U+2029.
+        /// A line break: LF, CR LF, CR, U+2028 or U+2029.
         case lineBreak
         /// A run of blanks.
         case blank
@@ -20,12 +20,13 @@ struct TextTokens: Sendable {
 
     let bytes: [UInt8]
     private(set) var kinds: [Kind] = []
-    /// The start of each token in `bytes`, and the end of the last. UInt32, because a large text has many.
+    /// The offset in `bytes` at which each token starts, and the end of the last token. The offsets are UInt32 to save memory.
     private var offsets: [UInt32] = [0]
-    /// The tokens of each line, without the line break that ends it. The last line has no line break and may be empty.
+    /// The range of the tokens of each line, without the line break that ends the line. The last line has no line break and may
+    /// be empty.
     private(set) var lines: [Range<Int>] = []
-    /// Lines have equal numbers if and only if they have the same bytes. Swift's `==` for strings would consider "é" equal to "e"
-    /// with a combining accent, but a merge must preserve bytes.
+    /// A number for each line. Lines have equal numbers if and only if they have the same bytes. Swift's `==` for strings would
+    /// consider "é" equal to "e" with a combining accent, but a merge must preserve bytes.
     private(set) var lineNumbers: [Int32] = []
 
     var count: Int { kinds.count }
@@ -58,10 +59,10 @@ struct TextTokens: Sendable {
     /// Whether a range of tokens contains a word.
     func hasWords(_ range: Range<Int>) -> Bool { kinds[range].contains(where: \.isWord) }
 
-    /// Whether a line starts before this token. The index may be that of the end.
+    /// Whether a line starts at this token. The end of the text is allowed as an index.
     func startsLine(_ token: Int) -> Bool { token == 0 || kinds[token - 1] == .lineBreak }
 
-    /// Whether a line ends before this token. The index may be that of the end.
+    /// Whether a line ends just before this token. The end of the text is allowed as an index.
     func endsLine(_ token: Int) -> Bool { token == count || kinds[token] == .lineBreak }
 
     /// Whether two tokens of this text have the same bytes.
@@ -69,7 +70,7 @@ struct TextTokens: Sendable {
         kinds[one] == kinds[other] && bytes(of: one).elementsEqual(bytes(of: other))
     }
 
-    /// The lines that contain words, as opposed to blank lines and rules such as "---".
+    /// The lines that contain words. Blank lines and rules such as "---" contain none.
     var linesWithWords: [Int] { lines.indices.filter { hasWords(lines[$0]) } }
 
     /// The line of each token. A line break belongs to the line that it ends.
@@ -83,7 +84,8 @@ struct TextTokens: Sendable {
         return lineOfTokens
     }
 
-    /// There is a grapheme boundary between any two ASCII bytes except CR LF. Only other bytes need grapheme breaking.
+    /// Splits the bytes into tokens. Any two ASCII bytes except CR LF have a grapheme boundary between them, so Swift's slower
+    /// grapheme breaking is used only for other bytes.
     private mutating func split() {
         let asciiKinds = TextGrapheme.asciiKinds
         var builder = TokenBuilder(capacity: bytes.count / 3)
@@ -128,7 +130,8 @@ private struct TokenBuilder {
         offsets.reserveCapacity(capacity)
     }
 
-    /// Adds a grapheme to the preceding word or run of blanks, or as a new token.
+    /// Adds a grapheme. It becomes part of the preceding token if both are parts of a word or both are blanks, and a new token
+    /// otherwise.
     mutating func add(_ kind: TextTokens.Kind, endingAt end: Int) {
         if kind == last, kind == .word || kind == .blank {
             offsets[offsets.count - 1] = UInt32(end)

@@ -1,9 +1,10 @@
-/// Writes the merged text in the order of the base: the insertions in each gap, and the kept tokens (merge.md, Text, rules 3 to
-/// 6).
+/// Writes the merged text in the order of the base: the tokens of the base that are kept, and between them the insertions of
+/// both sides (merge.md, Text, rules 3 to 6).
 struct TextWeave {
     let plan: TextPlan
     private(set) var output: TextOutput
-    /// The ranges of the older text that lost a contest, with the byte ranges in the output that replaced them.
+    /// The replacements in the older text that are not used because the newer text replaced the same words. `output` is the
+    /// byte range of the newer replacement in the output.
     private(set) var contests: [(older: Range<Int>, output: Range<Int>)] = []
 
     init(plan: TextPlan) {
@@ -12,7 +13,8 @@ struct TextWeave {
         weave(0..<plan.base.count, line: nil, plan.hunks)
     }
 
-    /// Writes a range of the base with the gaps at both ends: the whole base, or a moved line.
+    /// Writes a range of the base, and the insertions before, within and after it. The range is the whole base, or a moved
+    /// line.
     private mutating func weave(
         _ range: Range<Int>, line: Int?, _ hunks: (older: [TextHunk], newer: [TextHunk])
     ) {
@@ -45,7 +47,8 @@ struct TextWeave {
         if let (contest, mark) = open { self.contests.append((contest.older, output.range(from: mark))) }
     }
 
-    /// The hunks of one side at one gap: those that insert, and those that replace the tokens after the gap.
+    /// The hunks of one side at one gap, that is, at one place between two tokens of the base: those that insert text at the
+    /// gap, and those that replace tokens after it.
     private static func hunks(
         at gap: Int, _ hunks: [TextHunk], _ next: inout Int
     ) -> (inserted: [TextHunk], replaced: [TextHunk]) {
@@ -55,7 +58,7 @@ struct TextWeave {
         return (here.filter(\.base.isEmpty), here.filter { !$0.base.isEmpty })
     }
 
-    /// Writes the insertions of one gap.
+    /// Writes the insertions of both sides at one gap, that is, at one place between two tokens of the base.
     private mutating func insert(
         _ older: [TextHunk], _ newer: [TextHunk], at gap: Int, in line: Int?, above rewrite: TextPlan.Rewrite?
     ) {
@@ -80,7 +83,7 @@ struct TextWeave {
         }
     }
 
-    /// Writes the replacements of the tokens after a gap. Equal replacements of both sides are written once.
+    /// Writes the replacements for tokens of the base. If both sides have the same replacement, it is written once.
     private mutating func replace(_ older: [TextHunk], _ newer: [TextHunk], in line: Int?) {
         for hunk in older {
             let isEqual = newer.contains {

@@ -1,10 +1,10 @@
 /// Compares two texts by their words.
 ///
-/// Blanks and blank lines are all alike. If they were matched independently, the blank line below a paragraph could be matched
-/// with one inserted above it. The paragraph would count as deleted and inserted, and the merge would duplicate it. Therefore
-/// tokens without words are matched only next to tokens that are already matched.
+/// All blanks are alike, and so are all blank lines. If they were matched independently of words, the blank line below a
+/// paragraph could be matched with a blank line that was inserted above it. The paragraph would count as deleted and inserted,
+/// and the merge would duplicate it. Therefore tokens without words are matched only next to tokens that are already matched.
 enum TextWordDiff {
-    /// Compares the elements at the indices `words` and `sideWords`, then the elements between matched ones.
+    /// First compares the elements at the indices `words` and `sideWords`, then the elements between those that match.
     static func hunks(
         _ base: [Int32], _ side: [Int32], words: [Int], _ sideWords: [Int], first method: TextDiff.Method,
         budget: inout TextBudget

@@ -1,4 +1,4 @@
-/// The words of a text, with their number of occurrences.
+/// The words of a text, with the number of times that each occurs.
 struct TextWords {
     private var counts: [ArraySlice<UInt8>: Int] = [:]
 
@@ -10,12 +10,12 @@ struct TextWords {
 
     var isEmpty: Bool { counts.isEmpty }
 
-    /// Whether it contains a word that none of the others contains.
+    /// Whether this text contains a word that none of the other texts contains.
     func hasWords(beyond others: [TextWords]) -> Bool {
         counts.keys.contains { word in others.allSatisfy { $0.counts[word] == nil } }
     }
 
-    /// Whether some word occurs more often in it than in the other.
+    /// Whether some word occurs more often in this text than in `other`.
     func hasMore(than other: TextWords) -> Bool {
         counts.contains { word, count in count > other.counts[word, default: 0] }
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import HesperModel
 import HesperStore
 
-/// `hesper account …`
+/// The command `hesper account …`.
 struct AccountCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "account",
@@ -14,8 +14,8 @@ struct AccountCommand: AsyncParsableCommand {
 }
 
 extension Snapshot {
-    /// Returns the account with an e-mail address.
-    /// - Throws: ``Failure`` if it does not exist.
+    /// The account with an e-mail address.
+    /// - Throws: ``Failure`` if there is no such account.
     func account(of email: String) throws -> Account {
         guard let account = try account(emailKey: Account.key(of: email)) else {
             throw Failure("No account has the e-mail address \(email).")

@@ -4,7 +4,7 @@ import HesperServer
 import HesperStore
 
 extension AccountCommand {
-    /// `hesper account create EMAIL`
+    /// The command `hesper account create EMAIL`.
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
@@ -26,7 +26,8 @@ extension AccountCommand {
 
         private func create(in store: any Store) async throws {
             let email = email
-            // Checked before the password prompt as well, so that the user does not type a password in vain.
+            // This is checked before the password prompt too, so that users do not enter a password for an address that is
+            // taken.
             guard try await store.read({ try $0.account(emailKey: Account.key(of: email)) }) == nil else {
                 throw emailTaken
             }

@@ -3,7 +3,7 @@ import HesperModel
 import HesperStore
 
 extension AccountCommand {
-    /// `hesper account delete EMAIL`
+    /// The command `hesper account delete EMAIL`.
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Delete an account permanently, with all its notes, attachments and devices.")
@@ -25,8 +25,8 @@ extension AccountCommand {
             if !yes { try confirm(account, usage) }
             let blobs = try await dataOptions.openBlobs()
             let claim = BlobClaim(store: store, blobs: blobs)
-            // The marker must be renewed before the deletion, while the account still proves that the attachments belong to this
-            // database.
+            // The marker of the attachments is renewed before the account is deleted, because the account is still needed to
+            // prove that the attachments belong to this database.
             if try await claim.removalBlocker() == .unmarked { _ = try await claim.renew() }
             try await store.write { try $0.deleteAccount(account.uniqueID) }
             store.signals?.send([.sessionsChanged(account.scope)])
@@ -37,7 +37,7 @@ extension AccountCommand {
                 throw Failure(
                     "The data of its attachments is still stored. hesper serve removes it later. \(blocker)")
             } catch {
-                // The blobs no longer belong to an account. A server removes them later.
+                // The blobs do not belong to an account any more. A server removes them later.
                 throw Failure(
                     "The data of its attachments is still stored. hesper serve removes it later. \(error)")
             }
@@ -50,7 +50,8 @@ extension AccountCommand {
             }
         }
 
-        /// Removes the blobs that the store has released. A running server may do the same concurrently, which is harmless.
+        /// Removes the bytes of attachments that no account needs any more. A running server may remove them at the same time,
+        /// which is harmless.
         private func removeBlobs(
             _ blobs: any BlobStore, _ store: any Store, _ claim: BlobClaim
         ) async throws {

@@ -3,7 +3,7 @@ import HesperModel
 import HesperStore
 
 extension AccountCommand {
-    /// `hesper account disable EMAIL`
+    /// The command `hesper account disable EMAIL`.
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Disable an account: requests of its devices and sign-ins are refused. No data is deleted.")
@@ -19,7 +19,7 @@ extension AccountCommand {
         }
     }
 
-    /// `hesper account enable EMAIL`
+    /// The command `hesper account enable EMAIL`.
     struct Enable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Enable a disabled account. Its devices are still signed in.")
@@ -37,11 +37,13 @@ extension AccountCommand {
 }
 
 extension Store {
+    /// Disables an account, or enables it.
+    /// - Parameter date: the time from which the account is disabled; nil to enable the account.
     /// - Returns: the account.
     fileprivate func setDisabled(since date: Timestamp?, _ email: String) async throws -> Account {
         let account = try await write { transaction in
             let account = try transaction.account(of: email)
-            // Keep the original date if the account is already disabled.
+            // If the account is already disabled, the original date is kept.
             if date == nil || account.disabledSince == nil {
                 try transaction.setDisabled(since: date, account.uniqueID)
             }

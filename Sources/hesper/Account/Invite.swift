@@ -4,7 +4,7 @@ import HesperServer
 import HesperStore
 
 extension AccountCommand {
-    /// `hesper account invite [EMAIL]`
+    /// The command `hesper account invite [EMAIL]`.
     struct Invite: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print an invitation link to create one account. It expires after seven days.",

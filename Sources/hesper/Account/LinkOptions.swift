@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The public URL of the server, for printed links.
+/// The option for the public URL of the server, which is used in printed links.
 struct LinkOptions: SettingOptions {
     @Option(.url) var url: String?
 }

@@ -3,7 +3,7 @@ import HesperModel
 import HesperStore
 
 extension AccountCommand {
-    /// `hesper account list`
+    /// The command `hesper account list`.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:

@@ -2,8 +2,8 @@ import ArgumentParser
 import Foundation
 import HesperModel
 
-/// Reads a password from a file, a terminal or standard input. Not from the command line, which all users of the machine can
-/// read.
+/// Reads a password from a file, from a terminal or from standard input. A password is not accepted on the command line, which
+/// all users of the machine can read.
 struct PasswordOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -11,7 +11,8 @@ struct PasswordOptions: ParsableArguments {
             valueName: "file"))
     var passwordFile: String?
 
-    /// - Throws: ``Failure`` if there is no password, or it is too short or too long.
+    /// Reads and validates the password.
+    /// - Throws: ``Failure`` if there is no password, or if the password is too short or too long.
     func read() throws -> String {
         guard let password = try text() else { throw Failure("No password was given.", .usage) }
         let (length, limits) = (password.utf8.count, Limits.passwordBytes)

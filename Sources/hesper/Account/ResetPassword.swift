@@ -4,7 +4,7 @@ import HesperServer
 import HesperStore
 
 extension AccountCommand {
-    /// `hesper account reset-password EMAIL`
+    /// The command `hesper account reset-password EMAIL`.
     struct ResetPassword: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "reset-password",

@@ -3,7 +3,7 @@ import HesperModel
 import HesperStore
 
 extension AccountCommand {
-    /// `hesper account set-quota EMAIL 5GiB`
+    /// The command `hesper account set-quota EMAIL 5GiB`.
     struct SetQuota: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set-quota",

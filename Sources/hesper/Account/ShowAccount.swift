@@ -3,7 +3,7 @@ import HesperModel
 import HesperStore
 
 extension AccountCommand {
-    /// `hesper account show EMAIL`
+    /// The command `hesper account show EMAIL`.
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show an account and its signed-in devices.")
@@ -43,7 +43,7 @@ extension AccountCommand {
                 "  \(device.node)  last used \(device.lastUseDate) from \(device.lastUseAddress ?? "-")  \(name)  (\(app))"
         }
 
-        /// Reads all devices in pages.
+        /// Reads all devices of an account, page by page.
         private static func devices(of account: Account, in snapshot: any Snapshot) throws -> [Device] {
             let limit = 500
             var devices: [Device] = []

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `hesper backup`
+/// The command `hesper backup`.
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",

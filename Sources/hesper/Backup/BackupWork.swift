@@ -3,12 +3,12 @@ import HesperModel
 import HesperSQLite
 import HesperStore
 
-/// Copies an installation at one moment to a folder.
+/// Makes a backup of an installation: copies the state that it has at one moment to a folder.
 struct BackupWork {
     let store: SQLiteStore
     let blobs: any BlobStore
     let folder: BackupFolder
-    /// An earlier backup on the same file system. Its files are linked instead of copied.
+    /// An earlier backup on the same file system. Files that it contains are linked instead of copied.
     var earlier: BackupFolder?
     /// Whether to show progress on the terminal.
     var showsProgress = true
@@ -18,12 +18,12 @@ struct BackupWork {
         var accounts = 0
         var attachments = 0
         var copied = 0
-        /// Sentences about attachments whose data is missing or damaged in the installation.
+        /// A sentence for each attachment whose data is missing or damaged in the installation.
         var missing: [String] = []
     }
 
-    /// The maximum number of attempts. The backup starts again if an attachment is removed after the database was copied and
-    /// before its data was read.
+    /// The maximum number of attempts. A new attempt is made if an attachment is removed after the database was copied and
+    /// before the data of the attachment was read.
     private static let attempts = 5
 
     func run() async throws -> Report {
@@ -46,8 +46,9 @@ struct BackupWork {
         throw Failure("Attachments are being removed faster than they can be copied. Try again later.")
     }
 
-    /// Copies the blobs that the folder does not contain yet.
-    /// - Returns: the missing blobs. Nil if a blob was removed meanwhile, so that the backup must start again.
+    /// Copies the data of attachments that the folder does not contain yet.
+    /// - Returns: the attachments whose data is missing. Nil if an attachment was removed meanwhile, so that the backup must
+    ///   start again.
     private func copyBlobs(_ known: [Blob], _ report: inout Report, isLastAttempt: Bool) async throws -> [BlobName]? {
         var missing: [BlobName] = []
         var progress = showsProgress ? ProgressBar(total: known.count, label: "attachments checked") : nil
@@ -92,7 +93,7 @@ struct BackupWork {
 }
 
 extension BackupWork.Report {
-    /// The result in one line for the user.
+    /// The result as one line for the user.
     func description(of folder: String) -> String {
         let parts = [count(accounts, "account"), count(attachments, "attachment")]
         let lost = missing.isEmpty ? "" : ", \(missing.count) missing or damaged"

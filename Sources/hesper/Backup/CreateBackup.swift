@@ -4,7 +4,7 @@ import HesperSQLite
 import HesperStore
 
 extension BackupCommand {
-    /// `hesper backup create FOLDER`
+    /// The command `hesper backup create FOLDER`.
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Create or update a backup of the whole installation. May run while hesper serve runs.",

@@ -1,26 +1,27 @@
 import Foundation
 import HesperBlobs
 
-/// The folders that an installation uses. They must not overlap with a backup folder, because server and backup each remove files
-/// that they do not know.
+/// The folders that an installation uses. A backup folder must not overlap with them, because the server and the backup each
+/// remove files that they do not know.
 struct DataFolders {
     private struct Folder {
         let path: String
-        /// What the folder contains, such as `the data`.
+        /// What the folder contains, for example `the data`. Used in messages.
         let contents: String
-        /// Whether other folders may be inside this one.
+        /// Whether a backup folder may be inside this folder.
         var isOpen = false
     }
 
     private let folders: [Folder]
 
-    /// - Parameter database: the folder of the database. It may differ from the data folder.
+    /// - Parameter database: the folder of the database. It may differ from the data folder of the settings.
     init(_ settings: Settings, database: String) throws {
         var folders = [database, settings.data].map { Folder(path: $0, contents: "the data", isOpen: true) }
         let attachments = try settings.attachments()
         if !S3Location.isURL(attachments) { folders.append(Folder(path: attachments, contents: "the attachments")) }
         folders += [
-            // Included even if attachments are stored elsewhere, because the server uses it when that setting is removed.
+            // This folder is included even if attachments are stored elsewhere, because the server uses it when that setting is
+            // removed.
             Folder(path: settings.defaultAttachments, contents: "the attachments"),
             Folder(path: settings.uploads, contents: "the uploads"),
             Folder(path: OwnCertificate.folder(in: settings.data), contents: "the certificate"),
@@ -31,7 +32,7 @@ struct DataFolders {
         self.folders = folders
     }
 
-    /// Describes the overlap of a backup folder with one of these folders. Nil if there is none.
+    /// Describes how a backup folder overlaps with one of these folders. Nil if it does not overlap.
     func overlap(with backup: String) -> String? {
         let path = RealPath(backup)
         for folder in folders {

@@ -4,7 +4,7 @@ import HesperSQLite
 import HesperServer
 import HesperStore
 
-/// `hesper restore FOLDER`
+/// The command `hesper restore FOLDER`.
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
@@ -68,7 +68,8 @@ struct RestoreCommand: AsyncParsableCommand {
         }
     }
 
-    /// - Returns: nil if it cannot be read and the restore is a salvage.
+    /// The manifest of the backup.
+    /// - Returns: nil if the manifest cannot be read and the option `--salvage` is set.
     private func manifest(of backup: BackupFolder) throws -> BackupManifest? {
         do {
             return try backup.completeManifest()

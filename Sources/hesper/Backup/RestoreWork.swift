@@ -6,29 +6,29 @@ import HesperStore
 /// Restores a backup to a data folder.
 struct RestoreWork {
     let folder: BackupFolder
-    /// Nil if the manifest is damaged. Requires ``salvage``.
+    /// The manifest of the backup. Nil if it is damaged, in which case ``salvage`` is required.
     let manifest: BackupManifest?
     let blobs: any BlobStore
     let target: RestoredFolder
-    /// Options for restoring a damaged backup. Nil to refuse it.
+    /// The options for restoring what is not damaged. Nil to refuse a damaged backup.
     var salvage: Salvage?
 
     struct Salvage {
-        /// The hash of a random password, for accounts whose own hash is lost.
+        /// The hash of a random password, which replaces the password hash of accounts whose own hash is lost.
         let passwordHash: String
     }
 
     struct Report {
         var accounts = 0
         var attachments = 0
-        /// The names of blobs that were already missing when the backup was made.
+        /// The names of the blobs that were already missing when the backup was made.
         var missing: [String] = []
-        /// Sentences about data that a salvage could not restore.
+        /// A sentence for each part of the data that could not be restored from a damaged backup.
         var lost: [String] = []
     }
 
-    /// Restores everything. If the backup is refused, all restored files are removed. After a transient error, such as a full
-    /// disk, they are kept, and the next restore continues.
+    /// Restores everything. If the backup is refused, all files that were restored are removed. After a transient error, such
+    /// as a full disk, they are kept, and the next restore continues with them.
     func run() async throws -> Report {
         var written: [BlobName] = []
         do {
@@ -44,7 +44,8 @@ struct RestoreWork {
         }
     }
 
-    /// Restores the attachments, and finally the database, so that the installation becomes valid only when it is complete.
+    /// Restores the attachments and the database. The database is put into place last, so that the installation becomes valid
+    /// only when it is complete.
     private func restore(_ written: inout [BlobName]) async throws -> Report {
         var report = Report(lost: try await restoreDatabase())
         let copy = SQLiteCopy(path: target.database)
@@ -56,7 +57,7 @@ struct RestoreWork {
                 report.missing.append(blob.name.path)
                 if salvage != nil { unavailable.append(blob) }
             } else {
-                // Check all blobs before any is restored.
+                // All blobs are checked before any of them is restored.
                 if salvage == nil, try await !folder.contains(blob.data) { throw folder.missingBytes(blob.data) }
                 remaining.append(blob)
             }
@@ -84,7 +85,8 @@ struct RestoreWork {
         return report
     }
 
-    /// - Returns: sentences about data that could not be restored.
+    /// Restores the database to a temporary place.
+    /// - Returns: a sentence for each part of the data that could not be restored.
     private func restoreDatabase() async throws -> [String] {
         guard let salvage else {
             if let manifest { try await folder.copyDatabase(manifest, to: target.database) }
@@ -108,12 +110,13 @@ struct RestoreWork {
         }
     }
 
-    /// The problem with the data of a blob in the backup, or the error of reading it. Nil if it is intact.
+    /// Describes the damage to the data of a blob in the backup, or the error that occurred while reading it. Nil if the data
+    /// is intact.
     private func damage(to blob: Blob) async -> String? {
         do { return try await folder.damage(to: blob.data)?.message } catch { return "\(error)." }
     }
 
-    /// Whether the blob store already contains these bytes: a bucket that was not lost, or an interrupted restore.
+    /// Whether the storage already contains these bytes, because a bucket was not lost or an earlier restore was interrupted.
     private func isPresent(_ blob: Blob) async throws -> Bool {
         guard let count = try await blobs.byteCount(of: blob.name) else { return false }
         if count == blob.data.byteCount {

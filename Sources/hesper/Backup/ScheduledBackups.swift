@@ -8,8 +8,8 @@ import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// Makes backups while the server runs. The interval starts at the last complete backup in the folder, regardless of server
-/// restarts.
+/// Makes backups while the server runs. The interval begins with the most recent complete backup in the folder, even if the
+/// server is restarted.
 struct ScheduledBackups: Service {
     let schedule: BackupSchedule
     let installation: NodeID
@@ -17,11 +17,11 @@ struct ScheduledBackups: Service {
     let meter: BackupMeter
     let logger: Logger
 
-    /// The maximum time between checks, because the clock may be changed.
+    /// The maximum time between two checks whether a backup is due. It is short because the clock may be changed.
     private static let checkInterval = Duration.seconds(60)
     private static let backoff = Backoff(first: .seconds(60), longest: .seconds(3_600))
 
-    /// The last complete backup. Unknown until the folder was read, and after an error.
+    /// The date of the most recent complete backup. It is not known before the folder was read, and after an error.
     private struct State {
         var isKnown = false
         var last: Timestamp?
@@ -65,7 +65,7 @@ struct ScheduledBackups: Service {
         }
     }
 
-    /// The date of the last complete backup that is not in the future.
+    /// The date of the most recent complete backup. Backups with a date in the future are ignored.
     private func lastDate() async throws -> Timestamp? {
         let last = try await series.entries().last { $0.date <= .now }?.date
         if let last { meter.complete(last) }
@@ -73,7 +73,7 @@ struct ScheduledBackups: Service {
     }
 
     private func make() async throws -> Timestamp {
-        // A separate store, so that the server's store can write during the copy.
+        // A separate store is opened, so that the server's own store can write during the copy.
         let store = try await onThread { [data = schedule.data] in try SQLiteStore(folder: URL(filePath: data)) }
         defer { try? store.close() }
         var report = BackupWork.Report()
@@ -116,7 +116,7 @@ struct ScheduledBackups: Service {
     }
 }
 
-/// A failed backup, described as in the log.
+/// The error of a backup that failed. Its description is the text in the log.
 private struct BackupFailed: Error, CustomStringConvertible {
     let reason: String
     var description: String { reason }

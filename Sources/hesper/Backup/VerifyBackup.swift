@@ -2,7 +2,7 @@ import ArgumentParser
 import HesperBlobs
 
 extension BackupCommand {
-    /// `hesper backup verify FOLDER`
+    /// The command `hesper backup verify FOLDER`.
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Verify a backup and report all damage. Changes nothing.",
@@ -44,7 +44,7 @@ extension BackupCommand {
 
 extension BackupFolder {
     /// The manifest of a complete backup.
-    /// - Throws: ``Failure`` if the folder contains no complete backup. ``BackupDamaged``.
+    /// - Throws: ``Failure`` if the folder contains no complete backup; ``BackupDamaged`` if the manifest is damaged.
     func completeManifest() throws -> BackupManifest {
         guard let manifest = try manifest() else {
             let hint = try BackupSeries.latest(in: path).map { " Name one of the backups in it, such as \($0)." } ?? ""

@@ -3,18 +3,18 @@ import HesperModel
 import HesperSQLite
 import HesperStore
 
-/// Reads a backup and compares it with its manifest, database and file names.
+/// Reads a backup, and compares it with its manifest, with its database, and with the hashes in its file names.
 struct VerifyWork {
     let folder: BackupFolder
     let manifest: BackupManifest
-    /// Called with a sentence for each finding.
+    /// A function that is called with a sentence for each finding.
     let report: (String) -> Void
 
     struct Report {
         var accounts = 0
         var attachments = 0
         var findings = 0
-        /// Whether all edits were checked. False if an earlier version wrote the database.
+        /// Whether all edits were checked. They are not checked if an earlier version of Hesper wrote the database.
         var isFolded = true
     }
 
@@ -30,7 +30,7 @@ struct VerifyWork {
         if let damage = try await readable({ try await folder.damage(toDatabaseOf: manifest) }) { add(damage) }
         let copy = SQLiteCopy(path: folder.database(of: manifest))
         do {
-            // All findings are returned at once. There are few, unless the database is unusable.
+            // All findings are returned together. There are only a few, unless the database is unusable.
             let overview = try await onThread { try copy.inspect() }
             overview.findings.forEach(add)
             (result.accounts, result.isFolded) = (overview.accounts, overview.isFolded)
@@ -43,8 +43,8 @@ struct VerifyWork {
         return result
     }
 
-    /// The attachments in the database, except those already missing when the backup was made. If the database cannot be read,
-    /// the files in the folder.
+    /// The attachments in the database, except for those that were already missing when the backup was made. If the database
+    /// cannot be read, returns the files in the folder instead.
     private func expected(_ copy: SQLiteCopy) async throws -> [AttachmentData] {
         do {
             let lost = Set(manifest.missing)
@@ -55,7 +55,7 @@ struct VerifyWork {
     }
 
     private func compareBytes(of expected: [AttachmentData], _ add: (String) -> Void) async throws {
-        // Several attachments may have the same bytes.
+        // The bytes of each file are compared once, even if several attachments have the same bytes.
         var compared: Set<String> = []
         var progress = ProgressBar(total: expected.count, label: "attachments read")
         for data in expected {
@@ -70,7 +70,8 @@ struct VerifyWork {
         progress.end()
     }
 
-    /// The problem found by a comparison, or the error of reading the file.
+    /// Describes the damage that a comparison found, or the error that occurred while reading the file. Nil if there is no
+    /// damage.
     private func readable(_ compare: () async throws -> BackupDamaged?) async throws -> String? {
         do { return try await compare()?.message } catch let error as StoreError { return "\(error)." }
     }

@@ -2,15 +2,15 @@ import NIOCore
 import SwiftASN1
 import X509
 
-/// A subject of a certificate: a DNS name or an IP address.
+/// A name for which a certificate is valid: a DNS name or an IP address.
 enum CertificateName: Hashable, Sendable {
-    /// In lower case, without a trailing dot.
+    /// A DNS name in lower case, without a trailing dot.
     case dns(String)
-    /// 4 or 16 bytes.
+    /// The 4 bytes of an IPv4 address, or the 16 bytes of an IPv6 address.
     case address([UInt8])
 
-    /// Nil for an invalid name. Names with non-ASCII letters must be in their `xn--` form.
-    /// - Parameter host: from a URL or a setting, such as `[::1]` or `::1`.
+    /// Parses a name or address. Nil if it is invalid. Names with non-ASCII letters must be in their `xn--` form.
+    /// - Parameter host: a host from a URL or a setting, for example `[::1]` or `::1`.
     init?(_ host: String) {
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
         let bare = isBracketed ? String(host.dropFirst().dropLast()) : host
@@ -24,8 +24,8 @@ enum CertificateName: Hashable, Sendable {
         }
     }
 
-    /// Whether a name consists of letters, digits, hyphens and underscores, with labels of at most 63 and a total of at most 253
-    /// characters. The last label must not be numeric (RFC 1123, 2.1).
+    /// Whether a DNS name is valid. It may contain letters, digits, hyphens and underscores, and at most 253 characters. Each
+    /// label (the part between two dots) may have at most 63 characters. The last label must not be numeric (RFC 1123, 2.1).
     private static func isName(_ name: String) -> Bool {
         let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let isLegal = labels.allSatisfy { label in
@@ -41,13 +41,13 @@ enum CertificateName: Hashable, Sendable {
         return isLegal && name.utf8.count <= 253 && labels.last.flatMap { Int(Substring($0)) } == nil
     }
 
-    /// Whether it is the unspecified address, `0.0.0.0` or `::`.
+    /// Whether this is the unspecified address, `0.0.0.0` or `::`.
     var isUnspecified: Bool {
         guard case .address(let bytes) = self else { return false }
         return bytes.allSatisfy { $0 == 0 }
     }
 
-    /// The textual form.
+    /// The name or address as text.
     var text: String {
         switch self {
         case .dns(let name): name
@@ -56,7 +56,7 @@ enum CertificateName: Hashable, Sendable {
         }
     }
 
-    /// The form in a certificate (RFC 5280, 4.2.1.6).
+    /// The name or address in the form that certificates contain (RFC 5280, 4.2.1.6).
     var general: GeneralName {
         switch self {
         case .dns(let name): .dnsName(name)
@@ -64,7 +64,7 @@ enum CertificateName: Hashable, Sendable {
         }
     }
 
-    /// A name constraint for this address, or for this name and its subdomains (RFC 5280, 4.2.1.10).
+    /// A name constraint that covers this address, or this name and its subdomains (RFC 5280, 4.2.1.10).
     var subtree: GeneralName {
         switch self {
         case .dns(let name): .dnsName(name)
@@ -72,19 +72,20 @@ enum CertificateName: Hashable, Sendable {
         }
     }
 
-    /// A name constraint for subdomains only. RFC 5280 does not define this form, but implementations support it.
+    /// A name constraint that covers only the subdomains of this name; nil for an address. RFC 5280 does not define this form,
+    /// but implementations support it.
     var subdomains: GeneralName? {
         guard case .dns(let name) = self else { return nil }
         return .dnsName(".\(name)")
     }
 
-    /// A network of all addresses with the same prefix.
+    /// A name constraint that covers the network of all addresses with the same first `bits` bits.
     private static func network(_ bytes: [UInt8], bits: Int) -> GeneralName {
         let mask = bytes.indices.map { ~UInt8(truncatingIfNeeded: 0xff >> min(max(bits - 8 * $0, 0), 8)) }
         return .ipAddress(ASN1OctetString(contentBytes: (bytes + mask)[...]))
     }
 
-    /// Parses a network in CIDR notation. Nil if it is invalid.
+    /// Parses a network in CIDR notation and returns a name constraint that covers it. Nil if the text is invalid.
     static func network(_ text: String) -> GeneralName? {
         let parts = text.split(separator: "/")
         guard parts.count == 2, case .address(let bytes)? = CertificateName(String(parts[0])), let bits = Int(parts[1])
@@ -92,7 +93,7 @@ enum CertificateName: Hashable, Sendable {
         return network(bytes, bits: bits)
     }
 
-    /// Whether the name or address matches a name constraint.
+    /// Whether a name constraint covers this name or address.
     func isWithin(_ subtree: GeneralName) -> Bool {
         switch (self, subtree) {
         case (.dns(let name), .dnsName(let base)):

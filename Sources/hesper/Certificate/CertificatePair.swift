@@ -12,7 +12,8 @@ struct CertificatePair: Sendable {
         self.key = key
     }
 
-    /// - Throws: if a text is not valid PEM, or the key does not belong to the certificate.
+    /// Reads a certificate and its key from PEM.
+    /// - Throws: an error if one of the texts is not valid PEM, or if the key does not belong to the certificate.
     init(certificate: [UInt8], key: [UInt8]) throws {
         self.certificate = try Certificate(pemEncoded: String(decoding: certificate, as: UTF8.self))
         self.key = try P256.Signing.PrivateKey(pemRepresentation: String(decoding: key, as: UTF8.self))

@@ -3,23 +3,23 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// The certificate authority of one installation. It signs only the certificate of its server.
+/// The certificate authority of one installation. It signs only the certificate of the installation's server.
 ///
-/// Its certificate allows only server certificates, no subordinate authorities, and only the names of this server and names that
-/// are local to a private network. An attacker who steals the key therefore cannot impersonate internet sites to devices that
-/// trust this authority.
+/// The authority's own certificate restricts what it may sign: only certificates of servers, no subordinate authorities, and
+/// only the names of this server and names that are local to a private network. If an attacker steals the key, devices that
+/// trust this authority still reject certificates for internet sites.
 struct LocalAuthority: Sendable {
     let pair: CertificatePair
 
-    /// The validity in days. It is long because the authority must be trusted manually on every device.
+    /// The number of days for which the authority is valid. It is large, because devices must be made to trust it manually.
     static let days = 3_650
-    /// The validity of server certificates in days. Apple allows at most 398.
+    /// The number of days for which a server certificate is valid. Apple allows at most 398.
     static let serverDays = 397
 
     /// Creates a new authority.
     init(for names: [CertificateName], machine: String = ServerNames.machine, now: Date) throws {
         let key = P256.Signing.PrivateKey()
-        // Users and programs would confuse two authorities with the same name.
+        // The name contains a random number. Without it, users and programs would confuse two authorities with the same name.
         let number = String(UInt32.random(in: 0x1000_0000 ... .max), radix: 16)
         let name = try DistinguishedName { CommonName("Hesper on \(machine.prefix(40)) (\(number))") }
         let start = now - LocalAuthority.clockTolerance
@@ -41,7 +41,7 @@ struct LocalAuthority: Sendable {
 
     var certificate: Certificate { pair.certificate }
 
-    /// The SHA-256 of the certificate in the format of browsers and openssl.
+    /// The SHA-256 hash of the certificate, in the format that browsers and openssl show.
     var fingerprint: String {
         get throws {
             var serializer = DER.Serializer()
@@ -51,7 +51,7 @@ struct LocalAuthority: Sendable {
         }
     }
 
-    /// Whether the name constraints allow a certificate for this name.
+    /// Whether the authority's name constraints allow it to sign a certificate for this name.
     func allows(_ name: CertificateName) -> Bool {
         guard let constraints = try? certificate.extensions.nameConstraints else { return false }
         let isPermitted =
@@ -60,8 +60,8 @@ struct LocalAuthority: Sendable {
         return isPermitted && !constraints.excludedDNSDomains.contains { name.isWithin(.dnsName($0)) }
     }
 
-    /// Allows the names themselves but not their subdomains. Otherwise a machine named `dev` could sign for all sites under
-    /// `.dev`.
+    /// The name constraints of an authority. They allow the names themselves but not subdomains of these names. Otherwise, the
+    /// authority of a machine named `dev` could sign certificates for all sites under `.dev`.
     private static func constraints(for names: [CertificateName]) -> NameConstraints {
         let own = names.filter { name in !localNames.contains { name.isWithin($0) } }
         let topmost = own.filter { name in !own.contains { $0 != name && $0.isWithin(name.subtree) } }
@@ -73,7 +73,7 @@ struct LocalAuthority: Sendable {
     func serverCertificate(for names: [CertificateName], now: Date) throws -> CertificatePair {
         let key = P256.Signing.PrivateKey()
         let start = now - LocalAuthority.clockTolerance
-        // The validity includes both ends (RFC 5280, 4.1.2.5).
+        // The validity period includes both its first and its last second (RFC 5280, 4.1.2.5).
         let end = start + LocalAuthority.seconds(LocalAuthority.serverDays) - 1
         let certificate = try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: Certificate.PublicKey(key.publicKey),
@@ -97,13 +97,14 @@ struct LocalAuthority: Sendable {
         certificate.publicKey.isValidSignature(other.signature, for: other)
     }
 
-    /// Certificates are backdated, because clocks of devices may be behind. In seconds.
+    /// The time by which the start of a certificate's validity is set back, in seconds, because clocks of devices may be
+    /// behind.
     private static let clockTolerance: TimeInterval = 3_600
 
     static func seconds(_ days: Int) -> TimeInterval { TimeInterval(days) * 86_400 }
 
-    /// Names and networks that are never assigned on the internet (RFC 6761, RFC 6762, RFC 8375, and `internal`, reserved by
-    /// ICANN; RFC 1918, RFC 3927, RFC 4193, RFC 4291).
+    /// Names and networks that are never assigned on the internet. The names are from RFC 6761, RFC 6762 and RFC 8375, and
+    /// `internal` is reserved by ICANN. The networks are from RFC 1918, RFC 3927, RFC 4193 and RFC 4291.
     private static let localNames: [GeneralName] = {
         let names = ["localhost", "local", "home.arpa", "internal"]
         let ranges = [

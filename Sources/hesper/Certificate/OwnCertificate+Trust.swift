@@ -3,7 +3,7 @@ import HesperServer
 import Logging
 
 extension OwnCertificate {
-    /// Instructions to make devices trust the server.
+    /// Instructions for operators to make devices trust the certificate of the server, one line each.
     func instructions(_ authority: LocalAuthority) throws -> [String] {
         let path = URL(filePath: folder.inside(OwnCertificate.authority)).standardizedFileURL.path
         let file = path.contains(" ") ? "'\(path)'" : path
@@ -18,7 +18,7 @@ extension OwnCertificate {
         ]
     }
 
-    /// Renews the certificate before it expires, while the server runs.
+    /// A service that renews the certificate before it expires, while the server runs.
     func renewal(_ logger: Logger) -> BackgroundLoop {
         BackgroundLoop("Certificate renewal", every: OwnCertificate.pause, logger: logger) {
             if try await prepare().isNew { logger.notice("Self-signed certificate renewed") }

@@ -3,7 +3,7 @@ import HesperBlobs
 import HesperServer
 import X509
 
-/// The self-signed certificate of the server, and the authority that signs it. They are stored in the folder `tls` of the data
+/// The self-signed certificate of the server, and the authority that signs it. Both are stored in the folder `tls` of the data
 /// folder.
 struct OwnCertificate: Sendable {
     let folder: PrivateFolder
@@ -12,35 +12,37 @@ struct OwnCertificate: Sendable {
     static let (authority, authorityKey) = ("authority.pem", "authority.key")
     static let (server, serverKey) = ("server.pem", "server.key")
 
-    /// A certificate is renewed this many days before it expires.
+    /// The number of days before its expiry at which a certificate is renewed.
     static let daysToRenew = 30
 
+    /// Locates the certificates of an installation.
     /// - Parameter data: the data folder.
     init(data: String, names: ServerNames) {
         folder = PrivateFolder(path: OwnCertificate.folder(in: data))
         self.names = names
     }
 
-    /// The folder of the certificates, which may not exist yet.
+    /// The folder in which the certificates are stored. It may not exist yet.
     static func folder(in data: String) -> String { URL(filePath: data).appending(path: "tls").relativePath }
 
-    /// The files that the server reads. It reloads them after a renewal.
+    /// The certificate and key files that the server reads. The server reloads them after a renewal.
     var files: TLSFiles {
         TLSFiles(
             certificate: folder.inside(OwnCertificate.server), key: folder.inside(OwnCertificate.serverKey),
             isOwn: true)
     }
 
-    /// The usable certificates in the folder.
+    /// The certificates in the folder that can be used.
     struct State: Sendable {
-        /// Nil if it does not exist yet.
+        /// The authority; nil if it does not exist yet.
         var authority: LocalAuthority?
-        /// Nil if it must be created.
+        /// The certificate of the server; nil if it must be created or renewed.
         var server: Certificate?
     }
 
     /// Reads the current state without changing anything.
-    /// - Throws: ``Failure`` if the authority exists but is unusable. Devices may trust it, so it is not replaced automatically.
+    /// - Throws: ``Failure`` if the authority exists but cannot be used. Devices may trust it, so it is not replaced
+    ///   automatically.
     func state(now: Date) throws -> State {
         guard let authority = try knownAuthority() else { return State() }
         let end = authority.certificate.notValidAfter
@@ -51,7 +53,7 @@ struct OwnCertificate: Sendable {
         return State(authority: authority, server: try serverCertificate(of: authority, now: now))
     }
 
-    /// Creates or renews certificates as needed, durably.
+    /// Creates or renews the certificates if necessary, and ensures that they are on disk.
     /// - Returns: the authority, and whether the certificate of the server is new.
     /// - Throws: ``Failure``, and errors of the file system.
     func prepare(now: Date = Date()) async throws -> (authority: LocalAuthority, isNew: Bool) {
@@ -67,15 +69,15 @@ struct OwnCertificate: Sendable {
         return (authority, true)
     }
 
-    /// The names in the certificate: all configured names, and those default names that the authority allows.
+    /// The names in the certificate: all configured names, and the default names that the authority allows.
     func certified(by authority: LocalAuthority) -> [CertificateName] { names.all.filter(authority.allows) }
 
     // MARK: The files
 
     private func knownAuthority() throws -> LocalAuthority? {
         guard let certificate = try folder.contents(of: OwnCertificate.authority) else {
-            // The key is written before the certificate, so a key alone was never trusted. The server's certificate is written
-            // last.
+            // The authority's key is written before its certificate, so no device trusts an authority of which only the key
+            // exists. The server's certificate is written last. If it exists, so did the authority's certificate.
             guard try folder.contents(of: OwnCertificate.server) == nil else {
                 throw unusable("\(OwnCertificate.authority) is missing")
             }
@@ -98,7 +100,8 @@ struct OwnCertificate: Sendable {
         return authority
     }
 
-    /// - Returns: nil if there is none that stays valid long enough.
+    /// The stored certificate of the server.
+    /// - Returns: nil if there is no certificate that matches the authority and the names and stays valid long enough.
     private func serverCertificate(of authority: LocalAuthority, now: Date) throws -> Certificate? {
         guard let certificate = try folder.contents(of: OwnCertificate.server),
             let key = try folder.contents(of: OwnCertificate.serverKey),
@@ -106,12 +109,12 @@ struct OwnCertificate: Sendable {
             authority.hasSigned(found), let names = try? found.extensions.subjectAlternativeNames,
             Set(names) == Set(certified(by: authority).map(\.general))
         else { return nil }
-        // The certificate is not valid yet if the clock was set back.
+        // The certificate may be from the future if the clock was set back. Then it is not valid yet.
         let soon = min(now + LocalAuthority.seconds(OwnCertificate.daysToRenew), authority.certificate.notValidAfter)
         return found.notValidBefore <= now && soon <= found.notValidAfter ? found : nil
     }
 
-    /// Locks the folder against other processes that start at the same time.
+    /// Locks the folder, so that processes that start at the same time do not create certificates concurrently.
     private func locked() async throws -> FolderLock {
         for _ in 0..<200 {
             if let lock = try FolderLock(folder.path) { return lock }

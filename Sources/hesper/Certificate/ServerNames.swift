@@ -2,9 +2,10 @@ import Foundation
 
 /// The names and addresses that clients may use for a server.
 struct ServerNames: Sendable, Equatable {
-    /// The names set by the operator. The certificate must contain all of them.
+    /// The names that the operator set. The certificate must contain all of them.
     let configured: [CertificateName]
-    /// Default names, included if the authority allows them. The host name of a container changes with each start.
+    /// The default names. The certificate contains those that the authority allows: the host name of a container changes with
+    /// each start, and the authority may not allow the new one.
     let defaults: [CertificateName]
 
     /// - Parameter machine: the host name of the machine.
@@ -13,13 +14,13 @@ struct ServerNames: Sendable, Equatable {
         defaults = ["localhost", "127.0.0.1", "::1", machine].compactMap { CertificateName($0) }
     }
 
-    /// All names without duplicates.
+    /// The default and configured names, without duplicates.
     var all: [CertificateName] {
         (defaults + configured).reduce(into: []) { names, name in if !names.contains(name) { names.append(name) } }
     }
 
-    /// A warning if clients may need a name that the certificate does not contain.
-    /// - Parameter host: the address that the server listens on.
+    /// A warning if clients may use a name that the certificate does not contain; nil otherwise.
+    /// - Parameter host: the address on which the server listens.
     func warning(host: String) -> String? {
         guard CertificateName(host)?.isUnspecified == true, configured.isEmpty else { return nil }
         return
@@ -27,7 +28,7 @@ struct ServerNames: Sendable, Equatable {
             + "for example https://192.168.1.20:8080."
     }
 
-    /// The host name of the machine, without a DNS lookup.
+    /// The host name of this machine, as the system reports it without a DNS lookup.
     static var machine: String {
         var bytes = [CChar](repeating: 0, count: 256)
         guard gethostname(&bytes, bytes.count - 1) == 0 else { return "localhost" }

@@ -3,11 +3,11 @@ import HesperBlobs
 import HesperModel
 import HesperSQLite
 
-/// Checks the scheduled backups: whether they are possible, and how old the last one is.
+/// Checks the scheduled backups: whether they can be made, and how old the most recent one is.
 struct BackupDiagnosis {
     let settings: Settings
 
-    /// Invalid settings are reported by ``SettingsDiagnosis``.
+    /// The findings about scheduled backups. Invalid settings are not among them, because ``SettingsDiagnosis`` reports them.
     func all() async -> [Diagnosis] {
         guard let schedule = try? settings.backupSchedule() else { return [] }
         var found = FolderDiagnosis(path: schedule.folder, contents: "backups", isPrivate: false).all()
@@ -18,7 +18,7 @@ struct BackupDiagnosis {
                     "The backups in \(schedule.folder) are on the same disk as the data. A disk failure loses both. Set a folder on "
                         + "another disk with HESPER_BACKUP_TO."))
         }
-        // Problems of the database are reported by DataDiagnosis.
+        // Problems of the database are not reported here, because DataDiagnosis reports them.
         guard let overview = try? SQLiteOverview(folder: URL(filePath: schedule.data)),
             let installation = overview.installation
         else { return found }
@@ -36,7 +36,7 @@ struct BackupDiagnosis {
         }
         guard last.date <= .now else {
             return .warning(
-                "The date of the last backup, \(last.path), is in the future. The clock is wrong, or was wrong when it was made."
+                "The date of the last backup, \(last.path), is in the future. The clock is wrong, or was wrong during that backup."
             )
         }
         guard last.date.adding(2 * schedule.every) >= .now else {

@@ -4,7 +4,8 @@ import Foundation
 struct CertificateDiagnosis {
     let own: OwnCertificate
 
-    /// Days before the authority expires. Replacing it takes time, because every device must trust the new one.
+    /// A warning begins this many days before the authority expires. Replacing the authority takes time, because every device
+    /// must trust the new one.
     private static let notice = 90
 
     func all(now: Date = Date()) -> [Diagnosis] {
@@ -27,8 +28,8 @@ struct CertificateDiagnosis {
         if end < now + LocalAuthority.seconds(CertificateDiagnosis.notice) {
             found.append(
                 .warning(
-                    "The certificate authority in \(own.folder.path) expires at \(end.ISO8601Format()). Move the folder away before, and "
-                        + "make all devices trust the new authority that the server creates."))
+                    "The certificate authority in \(own.folder.path) expires at \(end.ISO8601Format()). Before that, move the folder "
+                        + "away, and make all devices trust the new authority that the server creates then."))
         }
         guard let server = state.server else {
             return found + [.ok("The server renews the certificate when it starts. The authority is unchanged.")]

@@ -12,7 +12,7 @@ struct DataDiagnosis {
         let database: DatabaseLocation
         do { database = try settings.database() } catch { return [.wrong("\(error)")] }
         var found: [Diagnosis] = []
-        // A database of an earlier version is not opened, because that would migrate it.
+        // If the database is from an earlier version, it is not opened, because opening would migrate it.
         var canOpen = false
         switch database {
         case .sqlite(let folder):
@@ -57,16 +57,16 @@ struct DataDiagnosis {
         return found
     }
 
-    /// The tolerance between two synchronized clocks, in milliseconds.
+    /// The time by which two synchronized clocks may differ, in milliseconds.
     private static let tolerance: Int64 = 60_000
 
-    /// The maximum number of accounts in the findings.
+    /// The maximum number of accounts that the findings list.
     private static let maximumAccounts = 10
-    /// One more, to detect whether there are more.
+    /// The number of accounts to read: one more than the maximum, to detect whether there are more accounts than are listed.
     private static let clockLimit = maximumAccounts + 1
 
-    /// Accounts with edits whose clocks are further ahead than a server accepts. They were accepted while this server's clock was
-    /// wrong.
+    /// Findings about accounts with edits whose clocks are further ahead than a server accepts now. The server accepted these
+    /// edits while its own clock was wrong.
     private static func ahead(_ clocks: [AccountClock]) -> [Diagnosis] {
         let now = Timestamp.now
         let ahead = clocks.filter { $0.clock.timestamp > now.adding(Int64(Limits.clockAhead)) }
@@ -105,7 +105,8 @@ struct DataDiagnosis {
         }
     }
 
-    /// - Parameter database: the database to compare with. Nil if it cannot be opened.
+    /// Checks the storage of attachments.
+    /// - Parameter database: the database to which the attachments should belong. Nil if the database cannot be opened.
     private func attachments(of database: DatabaseLocation?) async -> [Diagnosis] {
         do {
             let location = try settings.attachments()
@@ -113,7 +114,7 @@ struct DataDiagnosis {
                 let blobs = try await settings.openBlobs()
                 return [.ok("The bucket of the attachments is accessible.")] + (await claim(of: database, to: blobs))
             }
-            // The folder is created when it is needed.
+            // The folder of attachments may be missing: it is created when it is needed.
             guard FileManager.default.fileExists(atPath: location) else { return [] }
             return FolderDiagnosis(path: location, contents: "attachments").all()
                 + (await claim(of: database, to: try await settings.openBlobs()))

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A finding of `hesper doctor`: a sentence that also says what to do.
+/// A finding of `hesper doctor`: a text that states a fact and, if necessary, what to do about it.
 struct Diagnosis: Equatable {
     enum Kind: String {
         case ok
-        /// A possible problem, which may be intended or may become one.
+        /// Something that may be a problem now or later, unless it is intended.
         case warning
         /// Something does not work or is not secure.
         case wrong
@@ -17,12 +17,12 @@ struct Diagnosis: Equatable {
     static func warning(_ text: String) -> Diagnosis { Diagnosis(kind: .warning, text: text) }
     static func wrong(_ text: String) -> Diagnosis { Diagnosis(kind: .wrong, text: text) }
 
-    /// The findings of `body`, or its error as a finding.
+    /// The findings that `body` returns. If `body` throws an error, the error as a finding.
     static func trying(_ body: () throws -> [Diagnosis]) -> [Diagnosis] {
         do { return try body() } catch { return [.wrong("\(error)")] }
     }
 
-    /// A finding if a file or folder is accessible to other users.
+    /// Returns a finding if other users can access a file or folder, and nothing otherwise.
     static func openness(of path: String, _ status: stat) -> [Diagnosis] {
         guard status.st_mode & 0o077 != 0 else { return [] }
         let digits = String(status.st_mode & 0o777, radix: 8)

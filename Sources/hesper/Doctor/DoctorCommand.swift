@@ -3,7 +3,7 @@ import HesperBlobs
 import HesperServer
 import HesperStore
 
-/// `hesper doctor`
+/// The command `hesper doctor`.
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check an installation for problems.",

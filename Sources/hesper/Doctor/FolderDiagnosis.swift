@@ -3,12 +3,13 @@ import Foundation
 /// Checks a folder of an installation: its owner, permissions and free space.
 struct FolderDiagnosis {
     let path: String
-    /// The contents of the folder, such as `data`.
+    /// What the folder contains, for example `data`. Used in messages.
     let contents: String
-    /// Whether the folder must be accessible only to its owner.
+    /// Whether only the owner may have access to the folder.
     var isPrivate = true
 
-    /// Below the first limit, writes may fail soon. Below the second, a warning is reported.
+    /// The limits of free disk space, in bytes. Below the first, writes may fail soon, which is reported as wrong. Below the
+    /// second, a warning is reported.
     private static let (criticalSpace, lowSpace) = (Int64(64) << 20, Int64(1) << 30)
 
     func all() -> [Diagnosis] {
@@ -35,7 +36,7 @@ struct FolderDiagnosis {
         return found.isEmpty ? [.ok("The \(contents) folder \(path) is private and has enough free space.")] : found
     }
 
-    /// The database and SQLite's other files.
+    /// Findings about files of the database, including SQLite's other files, that other users can access.
     private func readableFiles() -> [Diagnosis] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return names.sorted().filter { $0.hasPrefix("hesper.") }.flatMap { name -> [Diagnosis] in

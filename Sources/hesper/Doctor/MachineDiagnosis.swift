@@ -6,7 +6,8 @@ import HesperServer
 struct MachineDiagnosis {
     let settings: Settings
 
-    /// Two weeks before expiry, automatic renewal has usually been failing for a while.
+    /// A warning begins this long before a certificate expires, in milliseconds. By then, automatic renewal has usually failed
+    /// several times.
     private static let notice: Int64 = 14 * 86_400_000
 
     func all() -> [Diagnosis] { certificate() + clock() + files() }
@@ -26,14 +27,14 @@ struct MachineDiagnosis {
         }
     }
 
-    /// A server whose clock is behind refuses edits of devices with a correct clock (merge.md, Clocks). The build date of this
-    /// binary is known to be in the past.
+    /// Checks the machine's clock. If it is behind, the server refuses edits of devices with a correct clock (merge.md,
+    /// Clocks). It is certainly behind if it shows a time before this binary was built.
     private func clock() -> [Diagnosis] {
         let attributes = try? FileManager.default.attributesOfItem(atPath: ShareFolder.binary)
         if let built = attributes?[.modificationDate] as? Date, built > Date() {
             return [
                 .wrong(
-                    "The clock shows \(Timestamp.now), which is before this version of Hesper was built. Set it, and use NTP."
+                    "The clock shows \(Timestamp.now), which is before this version of Hesper was built. Set the clock, and use NTP."
                 )
             ]
         }

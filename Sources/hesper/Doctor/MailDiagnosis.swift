@@ -5,7 +5,7 @@ import HesperServer
 struct MailDiagnosis {
     let settings: Settings
 
-    /// Invalid settings are reported by ``SettingsDiagnosis``.
+    /// The findings about sending e-mail. Invalid settings are not among them, because ``SettingsDiagnosis`` reports them.
     func all() -> [Diagnosis] {
         guard let mail = try? settings.mail() else { return [] }
         let program = mail.command.program

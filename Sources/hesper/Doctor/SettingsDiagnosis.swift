@@ -34,7 +34,7 @@ struct SettingsDiagnosis {
 }
 
 extension ServerSettings {
-    /// Warnings about the address, sign-up policy and password cost.
+    /// Warnings about the address, the sign-up policy, the password cost and the address for metrics.
     var diagnoses: [Diagnosis] {
         var found: [Diagnosis] = []
         if !ServerSettings.isLoopback(host) {
@@ -52,8 +52,9 @@ extension ServerSettings {
         } else if signUpIsForThisMachine {
             found.append(
                 .warning(
-                    "All users of this machine can create accounts. Behind a proxy that sends neither the original Host header nor "
-                        + "X-Forwarded-For, so can all its clients. In that case set HESPER_SIGN_UP=closed."))
+                    "All users of this machine can create accounts. If the server is behind a proxy that sends neither the original "
+                        + "Host header nor X-Forwarded-For, all clients of the proxy can too. In that case set HESPER_SIGN_UP=closed."
+                ))
         } else if signUp == .open {
             found.append(
                 .warning(

@@ -4,7 +4,7 @@ import HesperStore
 import NIOCore
 import NIOPosix
 
-/// Imports the attachment data of an archive into the blob store.
+/// Imports the data of the attachments in an archive.
 struct ArchiveAttachments: Sendable {
     let store: any Store
     let blobs: any BlobStore
@@ -12,9 +12,9 @@ struct ArchiveAttachments: Sendable {
     /// The maximum size of an attachment in bytes.
     let maximumBytes: Int64
 
-    /// Stores all attachments that the account does not have yet. The archive is read once, in order.
+    /// Stores the data of all attachments that the account does not have yet. The archive is read once, in its order.
     /// - Parameter done: called for each attachment of the archive.
-    /// - Returns: the attachments that could not be stored, with the reason.
+    /// - Returns: the attachments that could not be stored, with the reasons.
     func add(
         from path: String, _ contents: ExportContents, done: () -> Void
     ) async throws -> [UniqueID: String] {
@@ -56,10 +56,11 @@ struct ArchiveAttachments: Sendable {
         let blob = Blob(name: name, data: data, arrivalDate: .now)
         do {
             let stored = try await pusher.trying { try await scope.commit { try admission.add(blob, in: $0) } }
-            // Another process stored the attachment first.
+            // Another process stored the data of this attachment first.
             if stored.name != name { try await blobs.remove(name) }
         } catch let problem as Problem {
-            // After other errors the blob may have been recorded. If not, a sweep removes it.
+            // After any other error, it is not known whether the store recorded the blob. If it did not, a sweep removes the
+            // blob.
             try await blobs.remove(name)
             throw problem
         }

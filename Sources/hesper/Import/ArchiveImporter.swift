@@ -2,10 +2,11 @@ import HesperArchive
 import HesperModel
 import HesperStore
 
-/// Imports an export into the same or another account. Objects keep their IDs and clocks, and are merged like edits that a device
-/// pushes after a restore.
+/// Imports an export into the same or another account. Objects keep their IDs and clocks. They are merged like edits that a
+/// device pushes to a restored server.
 ///
-/// Attachment data is imported first, because attachments without data are refused. Objects follow in the order of `hesper.json`.
+/// The data of attachments is imported first, because an attachment without data is refused. Then the objects are imported, in
+/// the order of `hesper.json`.
 struct ArchiveImporter: Sendable {
     private let path: String
     private let contents: ExportContents
@@ -13,10 +14,11 @@ struct ArchiveImporter: Sendable {
     private let pusher: ImportPusher
     private let attachments: ArchiveAttachments
 
+    /// Prepares the import of an archive.
     /// - Parameters:
     ///   - path: the path of the archive.
-    ///   - maximumAttachmentBytes: the maximum size of an attachment.
-    ///   - quota: the quota of accounts without their own quota, in bytes. Nil for no limit.
+    ///   - maximumAttachmentBytes: the maximum size of an attachment, in bytes.
+    ///   - quota: the quota of accounts that do not have a quota of their own, in bytes; nil for no limit.
     init(
         _ path: String, _ contents: ExportContents, store: any Store, blobs: any BlobStore, scope: ScopeID,
         maximumAttachmentBytes: Int64, quota: Int64? = nil
@@ -29,10 +31,12 @@ struct ArchiveImporter: Sendable {
             store: store, blobs: blobs, pusher: pusher, maximumBytes: maximumAttachmentBytes)
     }
 
-    /// The total number of steps that ``run(progress:)`` reports.
+    /// The total number of steps for which ``run(progress:)`` reports progress.
     var count: Int { contents.attachments.count + contents.objectCount }
 
-    /// - Parameter progress: called with the number of completed steps, and the refused objects.
+    /// Imports the archive.
+    /// - Parameter progress: called with the number of steps that were completed since the previous call, and the objects that
+    ///   were refused in these steps.
     func run(
         progress: (_ done: Int, _ skipped: [ImportReport.Skipped]) -> Void
     ) async throws -> ImportReport {
@@ -62,7 +66,8 @@ struct ArchiveImporter: Sendable {
     private func push(_ elements: [Push.Element], _ refused: [UniqueID: String]) async throws -> ImportReport {
         let applied = try await pusher.push { _, _, _ in Push(elements) }
         let ahead = elements.withClocksAhead(applied.receipts)
-        // These edits were made with a clock ahead of this server's (merge.md, Clocks, Clock skew). They get new clocks.
+        // The clocks of these edits are too far ahead of this server's clock (merge.md, Clocks, Clock skew). The edits get new
+        // clocks.
         let again =
             ahead.isEmpty
             ? nil : try await pusher.push { try ahead.stamped(in: $0.bag(of: $1.head.scope), stamp: &$2) }
@@ -71,7 +76,7 @@ struct ArchiveImporter: Sendable {
 }
 
 extension Push.Element {
-    /// The approximate size of the element in a push, in bytes.
+    /// The approximate size of the element in a push, in bytes: the size of its texts.
     fileprivate var textBytes: Int {
         guard case .change(let change) = self else { return 0 }
         return change.edits.reduce(0) { sum, edit in

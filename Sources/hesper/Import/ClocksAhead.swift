@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// The changes of a push that were refused because their clocks are ahead of this server's.
+/// The changes of a push that were refused because their clocks are too far ahead of this server's clock.
 struct ClocksAhead: Sendable {
     fileprivate var changes: [Change] = []
 
@@ -30,7 +30,7 @@ struct ClocksAhead: Sendable {
 }
 
 extension [Push.Element] {
-    /// The edits that were refused with `clock-ahead`.
+    /// The changes with those edits of this push that were refused with `clock-ahead`.
     func withClocksAhead(_ receipts: [Receipt]) -> ClocksAhead {
         var ahead = ClocksAhead()
         for (element, receipt) in zip(self, receipts) {

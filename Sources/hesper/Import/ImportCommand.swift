@@ -4,7 +4,8 @@ import HesperArchive
 import HesperModel
 import HesperStore
 
-/// `hesper import --account EMAIL SOURCE`. The source is a folder of text files, a zip of one, or an export.
+/// The command `hesper import --account EMAIL SOURCE`. The source is a folder of text files, a zip of such a folder, or an
+/// export.
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Import a folder of text files, or an export, into an account. Can be repeated.",
@@ -35,7 +36,7 @@ struct Import: AsyncParsableCommand {
         let email = account
         let account = try await store.read { try $0.account(of: email) }
         let (name, report) = try await report(store, account.scope)
-        // Index the new notes, so that the next search is complete.
+        // The new notes are indexed now, so that the next search finds them without delay.
         if let head = try await store.read({ try $0.head(of: account.scope) }) {
             try await TermIndexer(store: store).index(account.scope, upTo: head.sequence)
         }
@@ -76,7 +77,7 @@ struct Import: AsyncParsableCommand {
 }
 
 extension ProgressBar {
-    /// Advances, and prints the skipped items.
+    /// Advances the progress bar, and prints the files or objects that were skipped.
     fileprivate mutating func show(_ done: Int, _ skipped: [ImportReport.Skipped]) {
         if !skipped.isEmpty { clear() }
         for item in skipped { Terminal.printError("Skipped \(item.path): \(item.reason)") }

@@ -1,11 +1,11 @@
 import HesperModel
 import HesperStore
 
-/// Creates pushes from imported files, as if a device had created the notes.
+/// Creates pushes from imported files. Their edits are like those of a device that created the notes.
 enum ImportPush {
-    /// Creates a push with the changes that the scope does not contain. A new note is pushed completely. For an existing note
-    /// only the text is pushed, so that an import does not undo later changes. Deleted notes stay deleted.
-    /// - Parameter stamp: the clock for new tags.
+    /// Creates a push with the changes that the scope does not contain yet. A new note is pushed completely. For an existing
+    /// note only the text is pushed, so that an import does not undo later changes. A deleted note stays deleted.
+    /// - Parameter stamp: makes the clocks for new tags.
     static func make(_ notes: [SourceNote], in bag: any Bag, stamp: inout Stamp) throws -> Push {
         let states = try bag.states(of: notes.map(\.uniqueID))
         var tags = ImportTags(bag: bag)
@@ -29,16 +29,16 @@ enum ImportPush {
     }
 }
 
-/// Finds or creates the tags of one push.
+/// Finds the tags for the notes of one push, and creates those that do not exist.
 private struct ImportTags {
     let bag: any Bag
-    /// Changes that create the missing tags.
+    /// The changes that create the missing tags.
     private(set) var created: [Push.Element] = []
     private var found: [String: UniqueID] = [:]
 
     init(bag: any Bag) { self.bag = bag }
 
-    /// Returns the existing tag with this name, or a new one with an ID derived from the name.
+    /// Returns the ID of the tag with this name. If there is none, creates a tag with an ID that is derived from the name.
     mutating func find(_ name: String, stamp: inout Stamp) throws -> UniqueID {
         let folded = TagName.fold(name)
         if let id = found[folded] { return id }
@@ -54,11 +54,12 @@ private struct ImportTags {
     }
 
     private static let tags = UniqueID(high: 0xe1c4_07a9_8d36_4275, low: 0xb58f_1e60_93d2_4ca7)
-    /// The number of derived IDs that are tried before a random ID is used. Each time an imported tag was deleted or renamed, one
-    /// is used up.
+    /// The number of derived IDs that are tried before a random ID is used. Whenever an imported tag was deleted or renamed,
+    /// its derived ID cannot be used again.
     private static let generations = 100
 
-    /// A deleted tag is not restored, and a renamed tag keeps its new name. The next ID is derived then.
+    /// An ID for a new tag that no object has. Deleted tags are not restored, and renamed tags keep their new names, so the
+    /// first derived ID that was never used is returned.
     private func unusedID(_ folded: String) throws -> UniqueID {
         for generation in 0..<ImportTags.generations {
             let id = UniqueID.derived(from: generation == 0 ? folded : "\(folded)\n\(generation)", in: ImportTags.tags)

@@ -1,22 +1,22 @@
 import HesperModel
 import HesperStore
 
-/// Pushes imported changes to an account, through a push queue of this process.
+/// Pushes imported changes to an account. It uses a push queue of this process.
 struct ImportPusher: Sendable {
     let scope: Scope
     let quota: Int64?
-    /// The node of the edits: the installation, because no device is signed in.
+    /// The node that counts as the sender of the edits. It is the node of the installation, because no device is signed in.
     private let sender: NodeID
-    /// The maximum number of attempts while other processes keep the store busy.
+    /// The maximum number of attempts if the store is unavailable because other processes use it.
     private static let maximumAttempts = 5
 
     /// - Parameters:
     ///   - store: a store that servers and other commands may use at the same time.
-    ///   - quota: the quota of accounts without their own quota, in bytes. Nil for no limit.
+    ///   - quota: the quota of accounts that do not have a quota of their own, in bytes; nil for no limit.
     init(store: any Store, scope: ScopeID, quota: Int64?) {
         self.quota = quota
         let queue = PushQueue(store: store) { heads in
-            // Servers know which clients listen to the scope.
+            // Signals inform servers of the new changes, because only servers know which clients are connected.
             store.signals?.send(heads.map { .committed($0.scope, $0.sequence) })
         }
         self.scope = Scope(scope, queue: queue, installation: store.installation, quota: quota, now: { Timestamp.now })
@@ -29,7 +29,7 @@ struct ImportPusher: Sendable {
         try await trying { try await scope.write(by: sender, body) }
     }
 
-    /// Retries `body` while the store is unavailable. `body` must be idempotent.
+    /// Calls `body`, and retries it if the store is unavailable. `body` must be idempotent.
     func trying<T>(_ body: () async throws -> T) async throws -> T {
         var attempt = 1
         while true {

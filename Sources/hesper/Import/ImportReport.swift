@@ -3,23 +3,24 @@ import HesperStore
 
 /// The result of an import of files or of an archive.
 struct ImportReport: Sendable, Equatable {
-    /// Notes that the import created.
+    /// The number of notes that the import created.
     var new = 0
-    /// Existing notes that the import changed.
+    /// The number of existing notes that the import changed.
     var changed = 0
-    /// Notes that already contained the imported state or a later one.
+    /// The number of notes that already contained the imported state or a later one.
     var unchanged = 0
-    /// Notes that were deleted before and stay deleted.
+    /// The number of notes that had been deleted and stay deleted.
     var deleted = 0
-    /// Tags that the import created.
+    /// The number of tags that the import created.
     var tags = 0
-    /// Attachments, app objects and DeletedObjects of an archive that were new.
+    /// The number of new attachments from an archive. ``objects`` and ``deletions`` are the numbers of new app objects and new
+    /// DeletedObjects.
     var attachments = 0
     var objects = 0
     var deletions = 0
-    /// Files that could not be imported, and objects that were refused completely or in part.
+    /// The files that could not be imported, and the objects that were refused completely or in part.
     var skipped: [Skipped] = []
-    /// Files that an import ignores.
+    /// The number of files that an import ignores.
     var ignored = 0
 
     struct Skipped: Sendable, Equatable {
@@ -84,10 +85,10 @@ extension ImportReport {
 }
 
 extension ImportReport {
-    /// The report of one push of archive objects.
+    /// The report of one push of objects from an archive.
     /// - Parameters:
-    ///   - again: the second push, of edits that got new clocks. Nil if there was none.
-    ///   - missing: the attachments that could not be stored, with the reason.
+    ///   - again: the result of a second push, of the edits that got new clocks. Nil if there was no second push.
+    ///   - missing: the attachments that could not be stored, with the reasons.
     init(
         of elements: [Push.Element], _ applied: Scope.PushResult, _ again: Scope.PushResult?,
         _ missing: [UniqueID: String]
@@ -126,7 +127,7 @@ extension Receipt {
     /// The first problem of the receipt.
     fileprivate var refusal: Problem? { refusals.first?.problem }
 
-    /// All problems of the receipt, except `clock-ahead`, because such edits are pushed again with new clocks.
+    /// All problems of the receipt except `clock-ahead`: edits with this problem are pushed again with new clocks.
     fileprivate var refusals: [(field: String?, problem: Problem)] {
         if let problem { return [(nil, problem)] }
         return fields.sorted { $0.key < $1.key }.compactMap { field, outcome in

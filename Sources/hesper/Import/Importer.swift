@@ -2,7 +2,7 @@ import Foundation
 import HesperModel
 import HesperStore
 
-/// Imports text files into an account. The notes are merged like those that a device pushes.
+/// Imports text files into an account. The notes are merged like notes that a device pushes.
 struct Importer: Sendable {
     private let pusher: ImportPusher
 
@@ -13,14 +13,14 @@ struct Importer: Sendable {
 
     /// - Parameters:
     ///   - store: a store that servers and other commands may use at the same time.
-    ///   - quota: the quota of accounts without their own quota, in bytes. Nil for no limit.
+    ///   - quota: the quota of accounts that do not have a quota of their own, in bytes; nil for no limit.
     init(store: any Store, scope: ScopeID, quota: Int64? = nil) {
         pusher = ImportPusher(store: store, scope: scope, quota: quota)
     }
 
     /// Imports all files of a source.
-    /// - Parameters:
-    ///   - progress: called with the number of processed files, and those that were skipped.
+    /// - Parameter progress: called with the number of files that were processed since the previous call, and those of them
+    ///   that were skipped.
     /// - Returns: the report of all files.
     func run(
         _ source: any TextSource, progress: (_ done: Int, _ skipped: [ImportReport.Skipped]) -> Void
@@ -31,7 +31,7 @@ struct Importer: Sendable {
         var batches = SourceBatches(source)
         var next = try batches.next()
         while let batch = next {
-            // Read the next files while the store commits the current batch.
+            // The next files are read while the store commits the current batch.
             async let pushed = push(batch.notes)
             next = try batches.next()
             var part = try await pushed

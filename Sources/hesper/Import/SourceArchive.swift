@@ -2,17 +2,18 @@ import Foundation
 import HesperArchive
 import HesperModel
 
-/// A zip of text files. It is imported like the folder that was packed.
+/// A zip of text files. It is imported like the folder from which it was made.
 struct SourceArchive: TextSource {
-    /// The name of the single top-level folder. If there is none, the name of the archive without its extension.
+    /// The name of the folder that contains all files. If there is no such folder, the name of the archive without its
+    /// extension.
     let name: String
-    /// In archive order.
+    /// The text files, in the order of the archive.
     private(set) var files: [SourceFile] = []
     private(set) var ignored = 0
     private(set) var unreadable: [(path: String, reason: String)] = []
     private let zip: ZipReader
 
-    /// Reads the list of files. No file is written to disk, so paths in the archive cannot cause harm.
+    /// Reads the list of files. Paths in the archive cannot cause harm, because no file is written to disk.
     /// - Throws: ``ArchiveError`` if the archive is damaged or encrypted.
     init(_ path: String) throws {
         var entries: [ZipReader.Entry] = []
@@ -44,13 +45,13 @@ struct SourceArchive: TextSource {
                 byteCount: Int(clamping: entry.byteCount ?? 0), creation: entry.date, modification: entry.date))
     }
 
-    /// Some Windows programs use backslashes as separators.
+    /// The components of a path. Some Windows programs separate them with backslashes.
     private static func parts(of path: String) -> [String] {
         let separator: Character = path.contains("/") ? "/" : "\\"
         return path.split(separator: separator, omittingEmptySubsequences: false).filter { $0 != "." }.map(String.init)
     }
 
-    /// Whether the file is hidden, or metadata added by macOS.
+    /// Whether a file is hidden, or is metadata that macOS added.
     private static func isHidden(_ parts: [String]) -> Bool {
         parts.contains { $0.hasPrefix(".") && $0 != ".." } || parts.first == "__MACOSX"
     }

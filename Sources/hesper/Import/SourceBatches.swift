@@ -1,13 +1,13 @@
 import HesperModel
 import HesperServer
 
-/// Reads the files of a source in batches of one push each.
+/// Reads the files of a source in batches. Each batch becomes one push.
 struct SourceBatches {
-    /// The notes of one push.
+    /// The files that were read for one push.
     struct Batch: Sendable {
         var notes: [SourceNote] = []
         var skipped: [ImportReport.Skipped] = []
-        /// The number of files in the batch, including skipped ones.
+        /// The number of files in the batch, including the skipped files.
         var count = 0
     }
 
@@ -17,8 +17,8 @@ struct SourceBatches {
 
     init(_ source: any TextSource) { self.source = source }
 
-    /// The next batch. Nil at the end.
-    /// - Throws: errors that prevent reading further files, such as a damaged archive.
+    /// Reads the next batch. Returns nil after the last one.
+    /// - Throws: errors after which no further file can be read, such as a damaged archive.
     mutating func next() throws -> Batch? {
         guard index < source.files.count else { return nil }
         var batch = Batch()

@@ -1,33 +1,33 @@
 import Foundation
 import HesperModel
 
-/// A text file in an import, before it is read.
+/// A text file that is to be imported, before its contents are read.
 struct SourceFile: Sendable {
     let path: String
-    /// The names of the folders between the source and the file.
+    /// The names of the folders that lead from the source to the file.
     let folders: [String]
     let name: String
     let byteCount: Int
-    /// The creation date. The modification date on systems that do not provide it.
+    /// The creation date, or the modification date on systems that do not store creation dates.
     let creation: Timestamp
     let modification: Timestamp
 
-    /// The path relative to the source. Used in messages.
+    /// The path relative to the source, for messages.
     var relativePath: String { (folders + [name]).joined(separator: "/") }
 
-    /// A file cannot be imported. The reason is a sentence.
+    /// The error of a file that cannot be imported. The reason is a sentence.
     struct Rejected: Error, Equatable {
         let reason: String
     }
 
-    /// The maximum size of a file in bytes: a note's text and a byte order mark.
+    /// The maximum size of a file in bytes: the maximum size of a note's text, plus a byte order mark.
     static let maximumBytes = Limits.textBytes + byteOrderMark.count
 
     /// Reads and validates the text.
-    /// - Parameter read: returns the contents. Not called if the file is too large.
-    /// - Throws: ``Rejected`` if the file is not valid UTF-8 or no valid text of a note. Errors of `read`.
+    /// - Parameter read: returns the contents of the file. It is not called if the file is too large.
+    /// - Throws: ``Rejected`` if the file is not valid UTF-8 or its text is not allowed in a note; errors of `read`.
     func text(_ read: (SourceFile) throws -> Data) throws -> String {
-        // Checked before reading, so that large files are not loaded into memory.
+        // The size is checked before the file is read, so that large files are not loaded into memory.
         guard byteCount <= SourceFile.maximumBytes else { throw tooLarge(byteCount) }
         let data = try read(self)
         let bytes = data.starts(with: SourceFile.byteOrderMark) ? data.dropFirst(SourceFile.byteOrderMark.count) : data
@@ -41,7 +41,7 @@ struct SourceFile: Sendable {
         }
     }
 
-    /// The UTF-8 byte order mark that some programs write. It is not part of the text.
+    /// The byte order mark that some programs write at the start of a UTF-8 file. It is not part of the text.
     private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
 
     private func tooLarge(_ count: Int) -> Rejected {

@@ -1,16 +1,16 @@
 import Foundation
 import HesperModel
 
-/// A folder of text files.
+/// A folder of text files that is to be imported.
 struct SourceFolder: TextSource {
-    /// The name of the folder, with links and `..` resolved.
+    /// The name of the folder, after links and `..` in its path were resolved.
     let name: String
-    /// In the order of their paths.
+    /// The text files, in the order of their paths.
     private(set) var files: [SourceFile] = []
     private(set) var ignored = 0
     private(set) var unreadable: [(path: String, reason: String)] = []
 
-    /// Lists the files in a folder and its subfolders. Symbolic links are not followed, which also prevents loops.
+    /// Lists the files in a folder and its subfolders. Symbolic links are not followed, so that there are no loops.
     /// - Throws: ``Failure`` if the path is not a readable folder.
     init(_ path: String) throws {
         guard let root = realpath(path, nil) else {
@@ -68,7 +68,7 @@ extension SourceFile {
         #if canImport(Darwin)
             let (modified, created) = (status.st_mtimespec, status.st_birthtimespec)
         #else
-            // Glibc's stat has no creation date.
+            // The `stat` of Glibc has no creation date.
             let (modified, created) = (status.st_mtim, status.st_mtim)
         #endif
         self.init(
@@ -79,7 +79,7 @@ extension SourceFile {
 
 extension Timestamp {
     fileprivate init(_ time: timespec) {
-        // Dates beyond this range are clamped anyway.
+        // The seconds are limited to avoid overflow. Times beyond this limit are clamped to the range of timestamps anyway.
         let seconds = min(max(Int64(time.tv_sec), -1 << 40), 1 << 40)
         self.init(clamping: seconds * 1_000 + Int64(time.tv_nsec) / 1_000_000)
     }

@@ -1,22 +1,23 @@
 import Foundation
 import HesperModel
 
-/// A note created from a file.
+/// A note that is created from a file.
 ///
-/// Everything is derived from the file, so that repeated imports of a folder, also on different devices, produce the same edits
-/// (merge.md, Cases, 32).
+/// The ID and all values are derived from the file. If the folder is imported again, also on another device, the edits are
+/// therefore the same (merge.md, Cases, 32).
 struct SourceNote: Sendable {
     let file: SourceFile
     let uniqueID: UniqueID
     let text: String
-    /// The names of the parent folders, without duplicates in different spelling.
+    /// The names of the parent folders. Names that differ only in spelling, for example in case, occur once.
     let tags: [String]
-    /// The clock of the text, derived from the modification date: see ``clock(of:_:_:)``.
+    /// The clock of the text. It is derived from the modification date: see ``clock(of:_:_:)``.
     let clock: Clock
 
+    /// Creates a note from a file.
     /// - Parameters:
     ///   - folder: the name of the imported folder.
-    ///   - now: the upper bound for the clock.
+    ///   - now: the greatest time that the clock may have.
     ///   - read: returns the contents of the file.
     /// - Throws: ``SourceFile/Rejected``, and errors of `read`.
     init(_ file: SourceFile, in folder: String, now: Timestamp, _ read: (SourceFile) throws -> Data) throws {
@@ -33,19 +34,21 @@ struct SourceNote: Sendable {
 
     private static let notes = UniqueID(high: 0x6d1f_8a52_c3e0_4b7d, low: 0x9e24_51b0_7f6a_d318)
 
-    /// An ID derived from the name of the imported folder and the relative path. The path of the folder itself is not used,
-    /// because it differs between devices. The contents are not used, so that a changed file remains the same note.
+    /// The ID of a note. It is derived from the name of the imported folder and the relative path of the file. The path of the
+    /// folder is not used, because it differs between devices. The contents are not used, so that a changed file remains the
+    /// same note.
     static func uniqueID(of file: SourceFile, in folder: String) -> UniqueID {
-        // File systems use different Unicode normalizations.
+        // Different file systems use different Unicode normalizations, so the path is normalized.
         let path = "\(folder)/\(file.relativePath)".precomposedStringWithCanonicalMapping
         return .derived(from: path, in: notes)
     }
 
     private static let texts = UniqueID(high: 0x2b90_e47c_15d8_4f03, low: 0xa8c6_3d9f_02b1_7e54)
 
-    /// A clock that makes the file a device of its own for the merge: its node is half of the note's ID, and its time is the
-    /// modification date of the file. An unchanged text is therefore recognized, a changed text is merged with changes of the
-    /// note based on their common ancestor, and an older file never overwrites later changes of the note.
+    /// A clock for the text of a file. For the merge, each file is like a separate device: the clock's node is one half of the
+    /// note's ID, and its time is the modification date of the file. The merge therefore recognizes a text that is unchanged.
+    /// It merges a changed text with changes of the note, based on their common ancestor. An older file never overwrites later
+    /// changes of the note.
     ///
     /// The counter is derived from the text, so that different texts with the same date have different clocks.
     private static func clock(of id: UniqueID, _ text: String, _ date: Timestamp) throws -> Clock {

@@ -2,16 +2,17 @@ import Foundation
 
 /// A source of text files for an import: a folder or an archive.
 protocol TextSource {
-    /// The name of the source. IDs of notes are derived from it.
+    /// The name of the source. The IDs of notes are derived from it.
     var name: String { get }
-    /// In the order in which they are read.
+    /// The text files, in the order in which they are read.
     var files: [SourceFile] { get }
-    /// The number of ignored files: other types, empty or hidden files, and links.
+    /// The number of files that are ignored: files of other types, empty or hidden files, and links.
     var ignored: Int { get }
-    /// Folders and files that cannot be read, with the reason.
+    /// The folders and files that cannot be read, with the reasons.
     var unreadable: [(path: String, reason: String)] { get }
 
-    /// Returns the contents of a file. Called at most once per file, in order, and only for files that are not too large.
+    /// Returns the contents of a file. The caller calls it at most once per file, in the order of ``files``, and only for files
+    /// that are not too large.
     /// - Throws: ``SourceFile/Rejected``, or an error that ends the import.
     mutating func bytes(of file: SourceFile) throws -> Data
 }

@@ -3,13 +3,13 @@ import HesperModel
 import HesperServer
 import Logging
 
-/// Writes log lines to stderr. Each line is written with one call, so that lines of concurrent threads are not mixed.
+/// Writes log lines to stderr. Each line is written with a single call, so that lines of different threads are not mixed.
 struct LineLogHandler: LogHandler {
     let format: LogFormat
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
-    /// Writes the bytes of a line. Replaced in tests.
+    /// Writes the bytes of a line. Tests replace this function.
     var write: @Sendable ([UInt8]) -> Void = LineLogHandler.writeToStandardError
 
     init(format: LogFormat, logLevel: Logger.Level) {
@@ -30,7 +30,8 @@ struct LineLogHandler: LogHandler {
         write(format == .json ? line.json : Array(line.text.utf8))
     }
 
-    /// Writes a line with one system call. Errors are ignored, so that a server continues if stderr is closed.
+    /// Writes a line to stderr, usually with one system call. Errors are ignored, so that a server continues if stderr is
+    /// closed.
     private static func writeToStandardError(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]

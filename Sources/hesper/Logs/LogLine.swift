@@ -1,8 +1,8 @@
 import HesperModel
 import Logging
 
-/// A log line. Values may come from clients, so newlines, control characters and quotes are escaped. Clients can neither forge
-/// log lines nor control the terminal.
+/// A log line. Its values may come from clients. Newlines, control characters and quotes are escaped, so that clients can
+/// neither forge log lines nor control the terminal.
 ///
 ///     2026-11-21T12:26:32.123Z error The disk is full: SQLite 13 device=9f86d081884c7d65 request=ad27a290833560cb
 ///     {"time": "2026-11-21T12:26:32.123Z", "level": "error", "message": "The disk is full: SQLite 13", "request": "…"}
@@ -13,7 +13,7 @@ struct LogLine {
     /// The metadata, sorted by name.
     let values: [(name: String, value: String)]
 
-    /// The maximum size of the message and of each value in bytes, before escaping.
+    /// The maximum size of the message, and of each value, in bytes before escaping.
     private static let limit = 8 << 10
 
     init(date: Timestamp, level: Logger.Level, message: String, metadata: Logger.Metadata) {
@@ -23,7 +23,7 @@ struct LogLine {
         values = metadata.map { (LogLine.name($0.key), LogLine.cut("\($0.value)")) }.sorted { $0.name < $1.name }
     }
 
-    /// Shortens the metadata key of Hummingbird.
+    /// Replaces the name of the request ID that the library Hummingbird uses with a shorter one.
     private static func name(_ key: String) -> String { key == "hb.request.id" ? "request" : key }
 
     private static func cut(_ text: String) -> String {
@@ -49,14 +49,14 @@ struct LogLine {
         return line + "\n"
     }
 
-    /// The line as a JSON object of strings.
+    /// The line as a JSON object. All values are strings.
     var json: [UInt8] {
         var writer = JSONWriter(capacity: 256)
         writer.object { writer in
             writer.member("time", date)
             writer.member("level", level.rawValue)
             writer.member("message", LogLine.escaped(message))
-            // The line's own members must not be repeated.
+            // Metadata must not repeat the members that the line itself has.
             for (name, value) in values where !["time", "level", "message"].contains(name) {
                 writer.member(name, LogLine.escaped(value))
             }
@@ -64,7 +64,7 @@ struct LogLine {
         return writer.bytes + [UInt8(ascii: "\n")]
     }
 
-    /// Escapes characters that JSON does not: those that are invisible and above U+007E.
+    /// Escapes invisible characters above U+007E, which JSON does not escape.
     private static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0.value > 0x7e && !isVisible($0) }) else { return text }
         return text.unicodeScalars.reduce(into: "") { line, scalar in
@@ -76,14 +76,15 @@ struct LogLine {
         }
     }
 
-    /// A text from a client for a terminal, on one line: it cannot send control sequences.
+    /// Escapes a text that comes from a client, so that it takes one line and cannot send control sequences to the terminal.
     static func escapedForTerminal(_ text: String) -> String {
         var line = ""
         append(text, to: &line)
         return line
     }
 
-    /// Appends a text. Characters that are invisible or end the line are escaped, such as `\n` and `\u{1b}`.
+    /// Appends a text to a line. Characters that are invisible or that end the line are escaped, for example as `\n` or
+    /// `\u{1b}`.
     private static func append(_ text: String, quoting: Bool = false, to line: inout String) {
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -102,7 +103,7 @@ struct LogLine {
         }
     }
 
-    /// Whether a character is visible. Control characters, direction marks and line separators are not.
+    /// Whether a character is visible. Control characters, direction marks and line separators are invisible.
     private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false

@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// Checks that the data of all attachments exists with the right size. Does not read the data.
+/// Checks that the data of all attachments exists and has the right size. The data itself is not read.
 struct AttachmentPresenceCheck {
     let store: any Store
     let blobs: any BlobStore
@@ -11,10 +11,10 @@ struct AttachmentPresenceCheck {
         var missing = 0
     }
 
-    /// The number of concurrent requests, to reduce the effect of a bucket's latency.
+    /// The number of concurrent requests. Concurrent requests reduce the effect of the latency of a bucket.
     private static let concurrency = 16
 
-    /// Prints the missing and incomplete attachments.
+    /// Checks all attachments, and prints those that are missing or incomplete.
     func run() async throws -> Report {
         var report = Report()
         for account in try await store.read({ try $0.accounts() }) {

@@ -5,7 +5,7 @@ import HesperPostgres
 import HesperSQLite
 import HesperStore
 
-/// `hesper migrate-data --from sqlite:FOLDER --to postgresql://…`
+/// The command `hesper migrate-data --from sqlite:FOLDER --to postgresql://…`.
 struct MigrateData: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Migrate an installation from SQLite to PostgreSQL.",
@@ -42,7 +42,7 @@ struct MigrateData: AsyncParsableCommand {
             throw Failure("Set the database to migrate to, postgresql://…, with --to or HESPER_DATABASE.", .usage)
         }
         try DatabaseLocation.checkFile(in: folder, toName: "set the data folder with --from sqlite:FOLDER")
-        // Opened first, so that an invalid setting is reported before the migration.
+        // The storage of attachments is opened first, so that an invalid setting is reported before the migration.
         let blobs = try await settings.openBlobs()
 
         let report = try await onThread { try Migration(folder: folder, target: target).run() }
@@ -67,7 +67,7 @@ struct MigrateData: AsyncParsableCommand {
         }
     }
 
-    /// Prints what the operator must do before the server starts on the new database.
+    /// Prints what the operator must do before starting the server with the new database.
     private func printNextSteps(_ presence: AttachmentPresenceCheck.Report, _ attachments: String, _ folder: String) {
         if presence.count > 0 {
             let isBucket = S3Location.isURL(attachments)

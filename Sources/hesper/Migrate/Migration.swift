@@ -3,13 +3,13 @@ import HesperPostgres
 import HesperSQLite
 import HesperStore
 
-/// Migrates a data folder to a PostgreSQL database, with error messages for the operator.
+/// Migrates a data folder to a PostgreSQL database. Errors have messages for the operator.
 struct Migration {
     let folder: String
-    /// A connection URI, which may contain a password.
+    /// The connection URI of the target database. It may contain a password.
     let target: String
 
-    /// Blocks. Call it on a thread of its own.
+    /// Runs the migration. The function blocks, so it must be called on a separate thread.
     func run() throws -> Move.Report {
         try open { source, target in
             let move: Move
@@ -55,7 +55,7 @@ struct Migration {
             "The target contains another installation, or part of one. Use an empty database. Nothing was changed."
         case .differs(let table, let scopes):
             "Rows of the table \(table)\(scopes.map { " in scopes \($0.lowerBound.rawValue) to \($0.upperBound.rawValue)" } ?? "")"
-                + " differ from the source. They were rolled back."
+                + " differ from the source. Their copies were rolled back."
         }
     }
 }

@@ -9,7 +9,7 @@ struct ByteSize: Equatable {
         "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
     ]
 
-    /// Nil if the text has another form, or the number is too large.
+    /// Parses a number of bytes. Nil if the text has another form, or if the number is too large.
     init?(_ text: String) {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let unit = text.dropFirst(digits.count).drop { $0 == " " }.lowercased()

@@ -1,13 +1,13 @@
 /// The variables in a file that has the syntax of systemd's `EnvironmentFile=` (systemd.exec(5)).
 ///
-/// One assignment per line. Lines that begin with `#` or `;`, and lines without `=`, are ignored. Quotes are removed. A backslash
-/// escapes the next character, or joins the line with the next. Variables are not expanded.
+/// Each line is one assignment. Lines that begin with `#` or `;`, and lines without `=`, are ignored. Quotes are removed. A
+/// backslash escapes the next character; at the end of a line, it joins the line with the next. Variables are not expanded.
 ///
 ///     EnvironmentFile("HESPER_PORT=8080\nHESPER_MAIL_FROM='a b'").variables
 struct EnvironmentFile: Equatable {
     private(set) var variables: [String: String] = [:]
 
-    /// The states of systemd's parser (env-file.c).
+    /// The states of systemd's parser (env-file.c in its sources).
     private enum State {
         case beforeKey, comment, key
         case beforeValue, value, escapeInValue
@@ -16,13 +16,14 @@ struct EnvironmentFile: Equatable {
 
     private static let newlines: Set<Unicode.Scalar> = ["\n", "\r"]
     private static let spaces: Set<Unicode.Scalar> = [" ", "\t", "\n", "\r"]
-    /// The characters that a backslash escapes between double quotes. Before others it is literal.
+    /// The characters that a backslash escapes between double quotes. Before any other character, the backslash is literal.
     private static let escapable: Set<Unicode.Scalar> = ["\"", "\\", "`", "$"]
 
     init(_ text: String) {
         var state = State.beforeKey
         var (key, value) = ("", "")
-        // White space at the end of a value is removed, unless it is quoted or escaped.
+        // White space at the end of a value is removed, unless it is quoted or escaped. This is the length of the value without
+        // it.
         var lengthToKeep = 0
 
         func end(into variables: inout [String: String]) {
@@ -108,7 +109,7 @@ struct EnvironmentFile: Equatable {
         }
     }
 
-    /// Whether the name is valid for systemd, which ignores the line otherwise.
+    /// Whether the name of a variable is valid. systemd ignores lines with an invalid name.
     private static func isName(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first, !("0"..."9").contains(first) else { return false }
         return text.unicodeScalars.allSatisfy {

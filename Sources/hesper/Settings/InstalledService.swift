@@ -1,19 +1,21 @@
 import Foundation
 
-/// The systemd service of this machine, if it runs this binary, and its environment.
+/// The systemd service of Hesper on this machine, with its environment. It counts as installed only if it runs this binary.
 ///
-/// Commands use its settings, so that `sudo -u hesper hesper doctor` checks the data of the service (decision 59).
+/// Commands use the settings of the service, so that `sudo -u hesper hesper doctor` checks the data of the service (decision
+/// 59).
 struct InstalledService {
     static let unitName = "hesper.service"
 
     private let unit: ServiceUnit
     private let root: String
 
+    /// Finds the service.
     /// - Parameters:
     ///   - root: the root of the file system.
-    ///   - binary: the running binary, with links resolved.
-    /// - Returns: nil if there is no service, or it runs another binary. A binary built in a checkout therefore does not use the
-    ///   data of the installed service.
+    ///   - binary: the path of the running binary, with links resolved.
+    /// - Returns: nil if there is no service, or if the service runs another binary. A binary that was built in a checkout
+    ///   therefore does not use the data of the installed service.
     init?(root: String = "", binary: String = ShareFolder.binary) {
         guard let unit = ServiceUnit(named: InstalledService.unitName, root: root), let program = unit.command.first,
             RealPath(root + program) == RealPath(binary)
@@ -22,14 +24,14 @@ struct InstalledService {
         self.root = root
     }
 
-    /// The existing files that contain the settings of the service.
+    /// The paths of the files that contain the settings of the service. Files that do not exist are left out.
     var sources: [String] {
         unit.paths + unit.environmentFiles.map { root + $0.path }.filter(FileManager.default.fileExists)
     }
 
     /// The environment variables of the service.
     /// - Parameter user: the user that runs the command.
-    /// - Throws: ``Failure`` if this user may not use them, or they cannot be determined.
+    /// - Throws: ``Failure`` if this user may not use the variables, or if the variables cannot be determined.
     func environment(for user: uid_t = geteuid()) throws -> [String: String] {
         let owner = unit.user ?? "root"
         guard owner == "\(user)" || owner == InstalledService.name(of: user) else {
@@ -80,7 +82,8 @@ struct InstalledService {
         getpwuid(user).map { String(cString: $0.pointee.pw_name) }
     }
 
-    /// Adds the service's variables to the environment of this process. Existing variables are not replaced.
+    /// Adds the service's variables to the environment of this process. Variables that the process already has are not
+    /// replaced.
     ///
     /// The process environment is changed because libpq and the S3 client read it too.
     func addToEnvironment() throws {

@@ -5,11 +5,11 @@ struct Period: Equatable {
     let milliseconds: Int64
 
     static let form = "a duration from 1h to 36500d, such as 12h or 30d"
-    /// The minimum, which guarantees that nothing is removed within an hour of its last change.
+    /// The shortest duration that is allowed. It guarantees that nothing is removed within an hour of its most recent change.
     private static let shortest = Timestamp.hour
     private static let longest = 36_500 * Timestamp.day
 
-    /// Nil if the text has another form, or the duration is out of range.
+    /// Parses a duration. Nil if the text has another form, or if the duration is out of range.
     init?(_ text: some StringProtocol) {
         let digits = text.dropLast()
         guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }), let count = Int64(digits) else {

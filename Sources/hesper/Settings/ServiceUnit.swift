@@ -1,28 +1,28 @@
 import Foundation
 
-/// The user, environment and command of a systemd unit and its drop-ins.
+/// The user, the environment and the command that a systemd unit and its drop-in files define.
 ///
-/// Specifiers are not expanded, except `%%`.
+/// Of systemd's specifiers, only `%%` is expanded.
 struct ServiceUnit: Equatable {
-    /// The files that were read.
+    /// The paths of the unit and the drop-in files that were read.
     private(set) var paths: [String] = []
-    /// A user name or ID. Nil for root.
+    /// The name or ID of the user that runs the service. Nil for root.
     private(set) var user: String?
     private(set) var environment: [String: String] = [:]
     private(set) var environmentFiles: [File] = []
-    /// The program and its arguments.
+    /// The program that the service runs, and its arguments.
     private(set) var command: [String] = []
 
     struct File: Equatable {
         let path: String
-        /// Whether the file may be missing.
+        /// Whether the service starts even if the file is missing.
         let isOptional: Bool
     }
 
-    /// The folders of units, in order of precedence (systemd.unit(5)).
+    /// The folders in which systemd looks for units, in order of precedence (systemd.unit(5)).
     private static let folders = ["/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib"].map { "\($0)/systemd/system" }
 
-    /// Reads a unit and its drop-ins, in the order of their names.
+    /// Reads a unit and then its drop-in files, in the order of their names.
     /// - Parameter root: the root of the file system.
     /// - Returns: nil if the unit does not exist.
     init?(named name: String, root: String = "") {
@@ -56,7 +56,7 @@ struct ServiceUnit: Equatable {
         }
     }
 
-    /// An empty value resets the setting.
+    /// Applies one assignment of the section `Service`. An empty value removes all earlier values of the same key.
     private mutating func set(_ key: String, to value: String) {
         switch key {
         case "User":
@@ -79,7 +79,7 @@ struct ServiceUnit: Equatable {
         }
     }
 
-    /// The lines without comments. Continued lines are joined.
+    /// The lines of a unit file without comments. A line that ends with a backslash is joined with the next.
     private static func lines(_ text: String) -> [String] {
         var lines: [String] = []
         var begun = ""
@@ -96,7 +96,7 @@ struct ServiceUnit: Equatable {
         return begun.isEmpty ? lines : lines + [begun]
     }
 
-    /// Splits at unquoted spaces. A backslash escapes the next character.
+    /// Splits a value at spaces that are not quoted. A backslash escapes the next character.
     private static func words(_ text: String) -> [String] {
         var words: [String] = []
         var word: String?

@@ -1,7 +1,7 @@
 import HesperServer
 
-/// A setting, which can be given as an option, as a variable or in a settings file. Its ``row`` contains all other properties.
-/// `docs/operating.md` has the same table.
+/// A setting. It can be set by an option, by an environment variable or in a settings file. ``row`` contains its other
+/// properties. `docs/operating.md` has the same table of settings.
 enum Setting: String, CaseIterable {
     case host
     case port
@@ -33,28 +33,29 @@ enum Setting: String, CaseIterable {
     case backupEvery
     case backupKeep
 
-    /// The key in the settings file.
+    /// The key of the setting in the settings file.
     var key: String { rawValue }
 
-    /// The option on the command line, such as `--sign-up`.
+    /// The option on the command line, for example `--sign-up`.
     var flag: String { "--" + flagName }
 
-    /// The option without the leading hyphens. The option of a list is in the singular, because it has one value.
+    /// The option without the leading hyphens. If the setting is a list, the option is in the singular, because it adds one
+    /// value.
     var flagName: String {
         if let flag = row.flag { return flag }
         return words.joined(separator: "-")
     }
 
-    /// The environment variable, such as `HESPER_SIGN_UP`.
+    /// The environment variable, for example `HESPER_SIGN_UP`.
     var variable: String { Setting.variablePrefix + words.joined(separator: "_").uppercased() }
 
     static let variablePrefix = "HESPER_"
-    /// The path of the settings file. It cannot be set in the file itself.
+    /// The variable for the path of the settings file. The path cannot be set in that file itself.
     static let configVariable = "HESPER_CONFIG"
-    /// Read by the S3 client together with the AWS variables.
+    /// This variable is read by the S3 client, together with the AWS variables.
     static let pathStyleVariable = "HESPER_S3_PATH_STYLE"
 
-    /// `signUp` as `["sign", "up"]`.
+    /// The words of the key: `signUp` yields `["sign", "up"]`.
     private var words: [String] {
         key.reduce(into: [""]) { words, letter in
             if letter.isUppercase { words.append("") }
@@ -66,24 +67,26 @@ enum Setting: String, CaseIterable {
 /// The type of a setting's value.
 enum SettingKind: Equatable {
     case text
-    /// Several texts: a repeated option, a comma-separated variable, or an array in the file.
+    /// Several texts. They are given by repeating the option, as a comma-separated variable, or as an array in the settings
+    /// file.
     case list
-    /// - Parameter noun: the noun in error messages, such as "a port".
+    /// A whole number in a range.
+    /// - Parameter noun: the noun that error messages use for the number, for example "a port".
     case integer(ClosedRange<Int>, noun: String)
 }
 
-/// A row of the table of settings.
+/// A row of the table of settings: the properties of one setting.
 struct SettingRow {
-    /// The option name, if it is not derived from the key.
+    /// The name of the option; nil if it is derived from the key.
     var flag: String?
     var kind = SettingKind.text
-    /// The placeholder of the value in the help, such as "folder".
+    /// The word that stands for the value in the help, for example "folder".
     let value: String
-    /// The default, in Markdown.
+    /// The default value, in Markdown.
     let defaultText: String
-    /// A description without a full stop.
+    /// A description of the setting, without a full stop.
     let help: String
-    /// Further sentences of the help.
+    /// More sentences for the help; nil if there are none.
     var note: String?
 
     init(
@@ -111,7 +114,7 @@ extension Setting {
             SettingRow(
                 "folder", default: "`\(Settings.defaultData)`", "The data folder",
                 note:
-                    "The default for commands other than serve is the folder of the installed service, unless a folder data exists."
+                    "The default for commands other than serve is the folder of the installed service, unless a folder named data exists."
             )
         case .database:
             SettingRow(
@@ -119,11 +122,12 @@ extension Setting {
                 "The database: sqlite: for a file in the data folder, or postgresql://…",
                 note: "All users of the machine can read a password in this option. Use the variable, or PGPASSFILE.")
         case .databaseConnections:
-            // At least one connection for writing and one for reading. PostgreSQL is rarely configured for more than a thousand.
+            // The server needs at least one connection for writing and one for reading. PostgreSQL is rarely configured for
+            // more than a thousand connections.
             SettingRow(
                 kind: .integer(2...1_000, noun: "a number of connections"), "number",
                 default: "`\(Settings.defaultDatabaseConnections)`",
-                "The maximum number of PostgreSQL connections for requests. A server has two more for signals"
+                "The maximum number of PostgreSQL connections for requests. A server uses two more for signals"
             )
         case .attachments:
             SettingRow(

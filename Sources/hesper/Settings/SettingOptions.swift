@@ -1,13 +1,14 @@
 import ArgumentParser
 
-/// Command line options for settings. Each property has the name of its ``Setting``.
+/// Command line options for settings. Each property must have the name of its ``Setting``.
 protocol SettingOptions: ParsableArguments {}
 
 extension SettingOptions {
-    /// The given options with their unparsed values.
+    /// The options that were given, with their unparsed values.
     var flags: [Setting: [String]] {
         Mirror(reflecting: self).children.reduce(into: [:]) { flags, child in
-            // The property wrapper is stored under the name with a leading underscore.
+            // The value is stored under the name of the property with a leading underscore, because it is in a property
+            // wrapper.
             guard let name = child.label?.dropFirst(), let setting = Setting(rawValue: String(name)) else { return }
             switch child.value {
             case let option as Option<String?>: flags[setting] = option.wrappedValue.map { [$0] }

@@ -1,14 +1,14 @@
 import Configuration
 
-/// Reads settings from options, then variables, then the settings file. Each value carries the name of its source for error
-/// messages.
+/// Reads settings. Options take precedence over variables, and variables over the settings file. Each value has the name of its
+/// source, which error messages use.
 struct SettingReader {
     let sources: [SettingSource]
 
-    /// A value and where it was set.
+    /// A value, and the place where it was set.
     struct LocatedValue<Value> {
         let value: Value
-        /// The name that an operator knows, such as `HESPER_PORT`.
+        /// The place where the value was set, as operators know it, for example `HESPER_PORT`.
         let location: String
 
         func failure(_ reason: String) -> Failure { Failure("\(location): \(reason)", .settings) }
@@ -38,7 +38,7 @@ struct SettingReader {
         return LocatedValue(value: number, location: found.location)
     }
 
-    /// Reads a setting with a fixed set of values.
+    /// Reads a setting that allows only a fixed set of values.
     func choice<Choice: CaseIterable & RawRepresentable<String>>(
         _ setting: Setting, of type: Choice.Type = Choice.self
     ) throws -> LocatedValue<Choice>? {
@@ -50,7 +50,7 @@ struct SettingReader {
         return LocatedValue(value: choice, location: found.location)
     }
 
-    /// Returns the value of the first source that has the setting.
+    /// Returns the value from the first source that has the setting; nil if no source has it.
     private func content(_ setting: Setting, _ type: ConfigType, _ form: String) throws -> LocatedValue<ConfigContent>?
     {
         for source in sources {

@@ -2,20 +2,20 @@ import Configuration
 import Foundation
 import HesperModel
 
-/// A source of settings. Error messages name it.
+/// A source of settings: the command line, the environment or a file. Error messages name the source.
 struct SettingSource {
     let values: any ConfigSnapshot
-    /// The name of a setting in this source, for operators.
+    /// Returns the name that operators use for a setting in this source.
     let name: (Setting) -> String
-    /// The key of a setting in this source, for the configuration provider.
+    /// Returns the key of a setting in this source, for the library that reads the values.
     let key: (Setting) -> AbsoluteConfigKey
 
-    /// The command line.
-    /// - Parameter flags: the given options with their unparsed values.
+    /// The command line as a source of settings.
+    /// - Parameter flags: the options that were given, with their unparsed values.
     static func flags(_ flags: [Setting: [String]]) -> SettingSource {
         let values = flags.map { setting, typed -> (AbsoluteConfigKey, ConfigValue) in
             let last = typed.last ?? ""
-            // An invalid number stays a string, so that the reader reports it like those of other sources.
+            // An invalid number is kept as a string. The reader then reports it in the same way for all sources.
             let content: ConfigContent =
                 switch setting.row.kind {
                 case .list: .stringArray(typed)
@@ -29,15 +29,16 @@ struct SettingSource {
             name: \.flag, key: { AbsoluteConfigKey([$0.key]) })
     }
 
-    /// The environment. Empty variables count as not set, because Compose files pass unset variables as empty ones.
+    /// The environment as a source of settings. An empty variable counts as not set, because Compose files pass unset variables
+    /// as empty ones.
     static func variables(_ environment: [String: String]) -> SettingSource {
         let provider = EnvironmentVariablesProvider(environmentVariables: environment.filter { !$0.value.isEmpty })
         return SettingSource(
             values: provider.snapshot(), name: \.variable, key: { AbsoluteConfigKey(["hesper", $0.key]) })
     }
 
-    /// A JSON file: `{"port": 8080, "corsOrigins": ["https://notes.example.org"]}`.
-    /// - Throws: ``Failure`` if it cannot be read, is not an object, or has an unknown key.
+    /// A JSON file as a source of settings: `{"port": 8080, "corsOrigins": ["https://notes.example.org"]}`.
+    /// - Throws: ``Failure`` if the file cannot be read, is not an object, or has an unknown key.
     static func file(_ path: String) throws -> SettingSource {
         let data: Data
         do {
@@ -54,7 +55,7 @@ struct SettingSource {
         }
     }
 
-    /// Rejects unknown and duplicate keys, which the provider would ignore.
+    /// Rejects unknown and duplicate keys. The library that reads the values would ignore them.
     private static func check(_ data: Data, of path: String) throws {
         let json: JSON
         do throws(Problem) {

@@ -1,19 +1,19 @@
 import HesperModel
 
-/// The schedule of backups made by the server.
+/// The schedule of the backups that the server makes.
 struct BackupSchedule: Equatable, Sendable {
-    /// The folder of the database.
+    /// The folder of the database to back up.
     let data: String
-    /// The folder of the backups.
+    /// The folder in which the backups are stored.
     let folder: String
-    /// The interval in milliseconds.
+    /// The interval between two backups, in milliseconds.
     var every = Timestamp.day
     /// The number of complete backups to keep.
     var keep = 7
 
-    /// - Parameter last: the date of the last complete backup.
-    /// - Returns: the time until the next backup in milliseconds, or 0 if it is due. A last date in the future was set by a wrong
-    ///   clock and is ignored.
+    /// The time until the next backup, in milliseconds; 0 if a backup is due.
+    /// - Parameter last: the date of the most recent complete backup; nil if there is none. A date in the future is ignored,
+    ///   because it comes from a clock that was wrong.
     func wait(after last: Timestamp?, now: Timestamp) -> Int64 {
         guard let last, last <= now else { return 0 }
         return max(last.milliseconds + every - now.milliseconds, 0)
@@ -21,7 +21,7 @@ struct BackupSchedule: Equatable, Sendable {
 }
 
 extension Settings {
-    /// The schedule of backups. Nil if none are scheduled.
+    /// The schedule of backups. Nil if no backups are scheduled.
     func backupSchedule() throws -> BackupSchedule? {
         let every = try reader.string(.backupEvery)
         let keep = try reader.integer(.backupKeep)

@@ -3,8 +3,9 @@ import HesperBlobs
 import HesperStore
 
 extension Settings {
-    /// Opens the attachment storage: a folder or a bucket.
-    /// - Parameter onUnavailable: called if the bucket is unavailable and the caller can continue without it for now.
+    /// Opens the storage for attachments: a folder or a bucket.
+    /// - Parameter onUnavailable: called if the bucket is unavailable; the storage is opened all the same. If it is nil, an
+    ///   error is thrown instead.
     /// - Throws: ``Failure`` if a setting is invalid.
     func openBlobs(onUnavailable: ((StoreError) -> Void)? = nil) async throws -> any BlobStore {
         let location = try attachments()

@@ -1,7 +1,7 @@
 import HesperServer
 
 extension Settings {
-    /// The settings for sending e-mail. Nil if no command is set.
+    /// The settings for sending e-mail. Nil if no command for sending is set.
     func mail() throws -> MailSettings? {
         let sender = try reader.string(.mailFrom)
         guard let found = try reader.string(.sendmail) else {

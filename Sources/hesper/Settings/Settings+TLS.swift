@@ -2,7 +2,7 @@ import Foundation
 import HesperServer
 
 extension Settings {
-    /// The certificate files. Nil for plain HTTP.
+    /// The files of the certificate and its key. Nil if the server uses plain HTTP.
     func tls() throws -> TLSFiles? {
         let certificate = try reader.string(.tlsCertificate)
         let key = try reader.string(.tlsKey)
@@ -21,7 +21,7 @@ extension Settings {
         }
     }
 
-    /// The self-signed certificate. Nil if it is not enabled.
+    /// The certificate that Hesper creates and signs itself. Nil if the operator has not enabled it.
     func ownCertificate() throws -> OwnCertificate? {
         guard let found = try reader.string(.tls) else { return nil }
         guard found.value == Settings.selfSigned else {
@@ -37,7 +37,7 @@ extension Settings {
 
     static let selfSigned = "self-signed"
 
-    /// The names that operators have configured for clients.
+    /// The names that clients use for the server, as far as the operator has set them.
     private func configuredNames() throws -> [CertificateName] {
         var names: [CertificateName] = []
         if let found = try reader.string(.host) {

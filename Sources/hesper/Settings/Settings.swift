@@ -5,23 +5,24 @@ import HesperServer
 import HesperStore
 import Logging
 
-/// The settings of an installation. They are read and validated before anything starts.
+/// The settings of an installation. They are read and validated before anything else starts.
 ///
-/// Options take precedence over variables, and variables over the settings file: `--config`, else `HESPER_CONFIG`, else
-/// `hesper.json` in the data folder if it exists.
+/// Options take precedence over variables, and variables over the settings file. That file is the value of `--config`, or else
+/// of `HESPER_CONFIG`, or else `hesper.json` in the data folder if it exists.
 struct Settings {
     let reader: SettingReader
     /// The data folder.
     let data: String
-    /// Warnings about settings, which do not prevent the start.
+    /// Warnings about settings. They do not prevent the server from starting.
     let warnings: [String]
 
     /// The name of the settings file in the data folder.
     static let fileName = "hesper.json"
     static let defaultData = "data"
 
+    /// Reads the settings.
     /// - Parameters:
-    ///   - flags: the given options with their unparsed values.
+    ///   - flags: the options that were given, with their unparsed values.
     ///   - config: the value of `--config`.
     /// - Throws: ``Failure``, which names the invalid setting and its source.
     init(
@@ -49,7 +50,8 @@ struct Settings {
             .map { "Unknown setting \($0)." }
     }
 
-    /// The settings of the server for `serve`. ``ShareFolder`` finds `Public/` and `openapi.yaml`.
+    /// The settings of the server, for the command `serve`. They do not contain the locations of `Public/` and `openapi.yaml`,
+    /// which ``ShareFolder`` finds.
     func server() throws -> ServerSettings {
         var settings = ServerSettings()
         if let host = try reader.string(.host) { settings.host = host.value }
@@ -66,7 +68,7 @@ struct Settings {
         settings.metrics = try metrics()
         settings.disks = try disks()
         settings.mail = try mail()
-        // By default, sign-up is open on servers that are reachable only from this machine.
+        // By default, sign-up is open if the server can be reached only from this machine.
         if let found = try reader.choice(.signUp, of: SignUpPolicy.self) {
             settings.signUp = found.value
         } else if settings.isForThisMachine {
@@ -92,7 +94,8 @@ struct Settings {
         return size.bytes
     }
 
-    /// The burst is the number per minute, because a device may need many requests after being offline.
+    /// The rate limit for the requests of an account. All requests of a minute may come at once, because a device may need many
+    /// requests after it was offline.
     private static func requests(_ found: SettingReader.LocatedValue<String>) throws -> Rate? {
         guard found.value != "none" else { return nil }
         guard let number = Int(found.value), (60...1_000_000).contains(number) else {
@@ -101,12 +104,12 @@ struct Settings {
         return Rate(burst: number, perMinute: number)
     }
 
-    /// The binary logarithm of scrypt's N for new passwords.
+    /// The binary logarithm of the cost parameter N of scrypt, for new passwords.
     func passwordCost() throws -> Int {
         try reader.integer(.passwordCost)?.value ?? PasswordLimits().cost
     }
 
-    /// Parses `HOST:PORT`, or `[ADDRESS]:PORT` for IPv6.
+    /// The address for metrics, in the form `HOST:PORT`, or `[ADDRESS]:PORT` for IPv6; nil if it is not set.
     private func metrics() throws -> MetricsAddress? {
         guard let found = try reader.string(.metrics) else { return nil }
         let parts = found.value.split(separator: ":", omittingEmptySubsequences: false)
@@ -181,7 +184,7 @@ struct Settings {
         return url
     }
 
-    /// The public URL, or the address that the server listens on.
+    /// The public URL of the server. If it is not set, the address on which the server listens.
     func origin() throws -> String {
         if let url = try url() { return url }
         var server = ServerSettings()
@@ -191,22 +194,22 @@ struct Settings {
         return ListeningAddress(server, port: nil).link
     }
 
-    /// The folder or the bucket of attachments.
+    /// The location of attachments: a folder or the URL of a bucket.
     func attachments() throws -> String {
         try reader.string(.attachments)?.value ?? defaultAttachments
     }
 
-    /// The folder of attachments unless another location is set.
+    /// The folder in which attachments are stored if no other location is set.
     var defaultAttachments: String { URL(filePath: data).appending(path: "attachments").relativePath }
 
-    /// The folder of unfinished uploads.
+    /// The folder for uploads that are not complete yet.
     var uploads: String { URL(filePath: data).appending(path: "uploads").relativePath }
 
     func logLevel() throws -> Logger.Level { try reader.choice(.logLevel)?.value ?? .info }
 
     func logFormat() throws -> LogFormat { try reader.choice(.logFormat)?.value ?? .text }
 
-    /// The configured folder of `Public/` and `openapi.yaml`. Nil to search the default folders.
+    /// The folder that contains `Public/` and `openapi.yaml`. Nil if no folder is set and the default folders are searched.
     func publicFolder() throws -> String? {
         guard let found = try reader.string(.public) else { return nil }
         var isFolder: ObjCBool = false
@@ -237,7 +240,7 @@ struct Settings {
         return found.value.map { $0.lowercased() }
     }
 
-    /// Whether the text is a valid value of the `Origin` header (RFC 6454, 6.2).
+    /// Whether a text is a valid value of the HTTP header `Origin` (RFC 6454, 6.2).
     private static func isOrigin(_ text: String) -> Bool {
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
             ["http", "https"].contains(scheme), let host = parts.host, !host.isEmpty

@@ -390,6 +390,7 @@ def test_commits_are_combined_for_a_slow_reader(client, other):
     assert events < len(pushed)
 
 
+@pytest.mark.thorough
 def test_a_reader_that_stops_does_not_increase_memory(fresh_server):
     def memory() -> int:
         with open(f"/proc/{fresh_server.pid}/status") as status:

@@ -45,7 +45,7 @@ def seaweed() -> Iterator[SeaweedFS]:
         running.close()
 
 
-@pytest.fixture(params=["folder", "S3"])
+@pytest.fixture(params=["folder", pytest.param("S3", marks=pytest.mark.thorough)])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
     """The environment of servers that share attachments."""
     if request.param == "folder":
