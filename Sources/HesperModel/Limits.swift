@@ -45,7 +45,7 @@ public enum Limits {
     public static let emailBytes = 254
     /// The maximum length of an idempotency key, in characters.
     public static let idempotencyKeyLength = 255
-    /// The time for which an idempotency key is recorded, in seconds.
+    /// How long an idempotency key is recorded, in seconds.
     public static let idempotencyKeySeconds = 86_400
     /// The maximum number of idempotency keys that are recorded for an account. If there are more, the oldest are removed.
     public static let idempotencyKeys = 10_000

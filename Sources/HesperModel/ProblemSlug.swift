@@ -243,17 +243,15 @@ extension Problem.Slug {
             Kind(
                 409, "A request with this idempotency key is in progress",
                 meaning:
-                    "The server is still processing a request with the same `Idempotency-Key`. The new request was "
-                    + "not carried out.",
-                remedy: "Send the same request again after the number of seconds in the header `Retry-After`.")
+                    "The server is still processing another request with the same `Idempotency-Key`. This request had no effect.",
+                remedy: "Wait for as many seconds as the header `Retry-After` says, then send the same request again.")
         case .idempotencyKeyReused:
             Kind(
                 422, "The idempotency key was used with another body",
                 meaning:
-                    "An earlier request to this path had the same `Idempotency-Key` and another body. The new request "
-                    + "was not carried out.",
+                    "An earlier request to this path had the same key and a different body. This request had no effect.",
                 remedy:
-                    "A retry must have exactly the same body as the first request. For another object, use a new key.")
+                    "A retry must have exactly the body of the first request. To create another object, use a new key.")
         case .uploadOffset:
             Kind(
                 409, "Wrong upload offset",

@@ -1,18 +1,19 @@
 import HesperModel
 import HesperStore
 
-/// The terms of the search index. Each is prefixed with its scope, so a prefix search finds nothing of other scopes and its
-/// cost does not depend on them.
+/// The terms of the search index. Each term starts with the number of its scope, so a prefix search does not find terms of
+/// other scopes, and its duration does not depend on their number.
 enum Lexemes {
-    /// The size of a part in bytes. A `tsvector` is limited to 1 MB (PostgreSQL, Limitations of text search).
+    /// The maximum size in bytes of a part of a note's terms, in text form. Long notes are split into parts because a `tsvector`
+    /// is limited to 1 MB (PostgreSQL, Limitations of text search).
     static let partBytes = 256 << 10
-    /// The maximum number of positions stored per term. More hardly change a note's relevance.
+    /// The maximum number of positions that are stored for a term. More positions would hardly change the relevance of a note.
     private static let maxPositions = 32
-    /// The greatest position in a `tsvector`.
+    /// The greatest position that a `tsvector` can contain.
     private static let lastPosition = 16_383
 
-    /// Returns the terms of a text in the text form of `tsvector`, in one or more parts: `'7:milk':1,3 '7:bread':2`. Terms
-    /// contain no quotation marks or backslashes.
+    /// Returns the terms of a text with their positions, in the text form of `tsvector`, for example `'7:milk':1,3 '7:bread':2`
+    /// in scope 7. The result has one or more parts. Terms contain no quotation marks or backslashes, so they need no escapes.
     static func parts(of text: String, scope: ScopeID, partBytes: Int = Lexemes.partBytes) -> [[UInt8]] {
         var order: [String] = []
         var found: [String: [Int]] = [:]
@@ -24,7 +25,7 @@ enum Lexemes {
         let prefix = Array("'\(scope.rawValue):".utf8)
         var parts: [[UInt8]] = [[]]
         for term in order {
-            // A position takes 2 bytes in a `tsvector` and up to 6 here, so a part is never larger there than here.
+            // A position takes 2 bytes in a `tsvector` and up to 6 bytes in text form, so the size is not exceeded as `tsvector`.
             if parts[parts.count - 1].count + prefix.count + term.utf8.count > partBytes { parts.append([]) }
             var part = parts.removeLast()
             if !part.isEmpty { part.append(UInt8(ascii: " ")) }
@@ -37,7 +38,7 @@ enum Lexemes {
         return parts
     }
 
-    /// The terms of a query in the text form of `tsquery`: `'7:milk':*`.
+    /// The terms of a query in the text form of `tsquery`, for example `'7:milk':*` in scope 7, where `:*` means a prefix.
     private static func terms(_ query: SearchQuery, scope: ScopeID) -> [String] {
         query.phrases.flatMap { $0 }.map { term in
             let quoted = term.text.replacing("\\", with: "\\\\").replacing("'", with: "''")
@@ -45,16 +46,17 @@ enum Lexemes {
         }
     }
 
-    /// The condition for notes whose terms are in one part: all terms of the query.
+    /// The condition for notes that are not split into parts: the note contains all terms of the query.
     static func all(_ query: SearchQuery, scope: ScopeID) -> String {
         terms(query, scope: scope).joined(separator: " & ")
     }
 
-    /// The condition for a part of a split note: any term of the query.
+    /// The condition for a part of a note that is split into parts: the part contains at least one term of the query.
     static func any(_ query: SearchQuery, scope: ScopeID) -> String {
         terms(query, scope: scope).joined(separator: " | ")
     }
 
-    /// Whether the query is only about terms in any order and position, so that the index alone decides.
+    /// Whether each phrase of the query is a single term. Then the index alone decides whether a note matches, because the
+    /// positions of the terms do not matter.
     static func areSufficient(for query: SearchQuery) -> Bool { query.phrases.allSatisfy { $0.count == 1 } }
 }

@@ -1,12 +1,14 @@
 import HesperModel
 import HesperStore
 
-/// What a transaction has read of a scope whose row it has locked. No other transaction changes the scope until it ends.
+/// Data of a scope that a transaction has read after it locked the scope's row. No other transaction can change the scope until
+/// this one ends.
 struct LockedScopeState {
     private(set) var locked: LockedScope
-    /// The number of the scope's last parcel.
+    /// The number of the scope's most recent parcel.
     private(set) var lastEdit: Int64
-    /// Prefetched objects that have not been written since. An entry without a state is an object that does not exist.
+    /// The prefetched objects, without those that the transaction has written since. If an entry's state is nil, the object does
+    /// not exist.
     fileprivate(set) var prefetched: [UniqueID: PrefetchedObject] = [:]
 
     struct PrefetchedObject {
@@ -15,12 +17,12 @@ struct LockedScopeState {
         let bytes: Int
     }
 
-    /// Records that a device of the scope was revoked.
+    /// Records that the scope has a revoked device.
     mutating func hasRevocation() {
         locked.hasRevocations = true
     }
 
-    /// Updates the state with what is about to be written.
+    /// Updates the state with the changes that the transaction is about to write.
     mutating func advance(to writing: RowChanges, lastEdit: Int64, parcelBytes: Int) {
         locked.head = writing.head
         locked.greatestClock = writing.greatestClock
@@ -34,12 +36,13 @@ struct LockedScopeState {
 }
 
 extension PostgresTransaction {
-    /// The maximum number of prefetched objects, and of bytes of their bodies: all are in memory at once.
+    /// The maximum number of prefetched objects. All of them are in memory at the same time.
     private static let prefetchLimit = 1_000
+    /// The maximum total size of their bodies in bytes.
     private static let prefetchBytes = 32 << 20
 
-    /// Locks the scopes and reads the objects in one round trip. Each scope's objects are read by a separate statement, which
-    /// starts after the lock is held and so sees everything that was committed before.
+    /// Locks the scopes and reads the objects in one round trip. The objects of each scope are read by a separate statement. It
+    /// starts when the transaction holds the scope's lock, so it reads all changes that were committed before.
     func prefetch(_ needs: [(scope: ScopeID, objects: [UniqueID])]) throws {
         var scopes: [ScopeID] = []
         var objects: [ScopeID: Set<UniqueID>] = [:]
@@ -73,7 +76,7 @@ extension PostgresTransaction {
 }
 
 extension Row {
-    /// Reads the columns of ``PushStatements/lock``.
+    /// Reads a row that ``PushStatements/lock`` returned.
     func lockedScopeState(_ scope: ScopeID) throws -> LockedScopeState {
         LockedScopeState(
             locked: LockedScope(

@@ -1,9 +1,10 @@
 import HesperModel
 import HesperStore
 
-/// The migrations from each earlier version of the database to this one, in order. Each runs in one transaction.
+/// The migrations, in order. Each brings the tables from one version to the next, in one transaction.
 ///
-/// Servers that start at the same time migrate one after the other: each reads the version while it holds an advisory lock.
+/// A server reads the version and migrates while it holds an advisory lock, so that servers that start at the same time do not
+/// run the same migration.
 enum Migrations {
     private static let all: [@Sendable (Connection) throws -> Void] = [
         createTables, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
@@ -13,20 +14,22 @@ enum Migrations {
     /// The version of the tables that this program reads and writes.
     static var version: Int { all.count }
 
-    /// The number of rows whose checksums one statement sets.
+    /// The number of rows of `edits` whose checksums are set by one statement.
     private static let checksumBatch = 1_000
 
-    /// The key of the advisory lock; "hesper" in ASCII.
+    /// The key of the advisory lock that serializes migrations. It is "hesper" in ASCII.
     private static let lock: Int64 = 0x6865_7370_6572
 
-    /// A high limit: a migration may take much longer than a request.
+    /// The timeout of a statement. It is long because a migration may take much longer than a request.
     private static let statementTimeout = Duration.seconds(24 * 60 * 60)
 
-    /// - Parameter createIfEmpty: whether to create the tables in an empty database.
-    /// - Throws: ``StoreError/newerDatabase(version:known:)``, ``DatabaseEmpty``; the database is then unchanged.
+    /// Runs the migrations that the database needs.
+    /// - Parameter createIfEmpty: whether to create the tables in a database that has none.
+    /// - Throws: ``StoreError/newerDatabase(version:known:)`` if a later version of Hesper has migrated the database,
+    ///   ``DatabaseEmpty`` if it has no tables and `createIfEmpty` is false. The database is then unchanged.
     static func run(on connection: Connection, createIfEmpty: Bool = true) throws {
         try checkEncoding(connection)
-        // Usually there is nothing to do, and then the role needs no right to create tables.
+        // Usually no migration is needed. Then nothing is written, so the database role needs no right to create tables.
         let first = try found(on: connection)
         if first == version { return }
         guard first > 0 || createIfEmpty else { throw DatabaseEmpty() }
@@ -47,10 +50,11 @@ enum Migrations {
         }
     }
 
-    /// The version of the database, 0 if it is empty.
-    /// - Throws: ``StoreError/newerDatabase(version:known:)``.
+    /// The version of the database's tables; 0 if there are none.
+    /// - Throws: ``StoreError/newerDatabase(version:known:)`` if a later version of Hesper has migrated the database.
     static func found(on connection: Connection) throws -> Int {
-        // Not with to_regclass, which caches within a transaction that a table does not exist.
+        // to_regclass would not find a table that another server has created meanwhile: its result is cached during a
+        // transaction.
         let isThere =
             try connection.first(
                 "SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'hesper' AND relkind = 'r' AND pg_table_is_visible(oid))"
@@ -61,7 +65,7 @@ enum Migrations {
         return found
     }
 
-    /// Requires the encoding UTF-8. A database with another encoding would reject some texts.
+    /// Throws an error if the encoding of the database is not UTF-8, because it would then reject some texts.
     private static func checkEncoding(_ connection: Connection) throws {
         let encoding = try connection.first("SELECT current_setting('server_encoding')") { $0.string(0) } ?? ""
         guard encoding == "UTF8" else {
@@ -111,7 +115,7 @@ enum Migrations {
 
     @Sendable private static func addChecksums(_ connection: Connection) throws {
         try connection.execute(script: SchemaOfTexts.checksums)
-        // A body may have a megabyte, so the rows are read with a cursor. It does not see the updates.
+        // The rows are read with a cursor because each body may have a megabyte. The cursor does not see the updates below.
         let rows = try connection.cursor("SELECT \(ParcelChecksum.columns), number FROM edits")
         var sums: [(scope: Int64, number: Int64, checksum: Int64)] = []
         func write() {

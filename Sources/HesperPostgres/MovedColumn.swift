@@ -1,9 +1,10 @@
 import HesperModel
 import HesperStore
 
-/// Converts values of a moved table's column from and to PostgreSQL's binary format.
+/// Converts the values of a column from and to PostgreSQL's binary format when a table is moved to another database.
 extension MovedTable.Column {
-    /// Bytes have the same binary form as `bytea`, `uuid`, `text` and `json`.
+    /// The value as a parameter. `.bytes` may be used for columns of the types `bytea`, `uuid`, `text` and `json`, because in
+    /// PostgreSQL's binary format all these are the bytes themselves.
     func argument(_ value: MovedValue) -> PostgresValue {
         switch (value, kind) {
         case (.null, _): .null

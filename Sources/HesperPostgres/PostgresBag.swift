@@ -2,12 +2,12 @@ import HesperModel
 import HesperSQL
 import HesperStore
 
-/// What a merge reads of a scope, in the transaction that has locked it.
+/// Reads the data of a scope that a merge needs, in the transaction that has locked the scope.
 struct PostgresBag: Bag {
     let snapshot: PostgresSnapshot
     let scope: ScopeID
 
-    /// Rows that are read at a time in the search for a node's newest text.
+    /// The number of rows that one query reads in the search for the newest text of a node.
     private static let batch = 64
 
     func states(of ids: [UniqueID], counting load: inout BagLoad) throws -> [UniqueID: ObjectState] {
@@ -29,7 +29,7 @@ struct PostgresBag: Bag {
 
     func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock? {
         var newest: Clock?
-        // A value greater than every clock.
+        // The first query starts at a value that is greater than every clock.
         var (last, number): (PostgresValue, Int64) = (.bytes(Array(repeating: 0xff, count: 17)), .max)
         while true {
             let rows = try snapshot.connection.all(
@@ -37,7 +37,7 @@ struct PostgresBag: Bag {
                 [.scope(scope), .id(object), last, .int8(number), .int(PostgresBag.batch)]
             ) { row in (last: try row.clock(0), text: row.clockIfAny(1), number: row.integer(2)) }
             for row in rows {
-                // No text of this parcel, or of the following ones, is newer than the parcel's last clock.
+                // The rows are in descending order of the last clock, so no text in this or a later row is newer than this clock.
                 if let newest, row.last <= newest { return newest }
                 guard let text = row.text, text.node == node, text < clock else { continue }
                 newest = max(newest ?? text, text)

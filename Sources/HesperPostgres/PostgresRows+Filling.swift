@@ -5,7 +5,7 @@ extension PostgresRows {
     public func begin(for installation: Installation) throws {
         let epoch = Int64(bitPattern: installation.epoch)
         try transaction {
-            // Serializes this transaction with servers that open the database.
+            // Servers read this table when they open the database. The lock makes them wait until this transaction ends.
             connection.enqueue("LOCK TABLE installation")
             let mark = try connection.first("SELECT holder FROM leases WHERE name = $1", [.text(MoveMarker.leaseName)])
             {
@@ -36,7 +36,7 @@ extension PostgresRows {
             try body()
             try connection.run("COMMIT")
         } catch {
-            // If the connection is lost, so is the transaction.
+            // If this fails, the connection is lost, and the server rolls the transaction back itself.
             _ = try? connection.run("ROLLBACK")
             throw error
         }
@@ -58,8 +58,8 @@ extension PostgresRows {
         }
     }
 
-    /// Sets the number of the next parcel above all that were ever swept, including removed ones. The search index is
-    /// filled later by a background task.
+    /// Completes the rows of scopes after they were copied. The number of the next parcel is set above the numbers of all parcels
+    /// that a sweep has ever read, even if they have been removed since. The search index is filled later by a background task.
     public func complete(_ scopes: [ScopeID]) throws {
         let scopes = PostgresValue.int8Array(scopes.map(\.rawValue))
         connection.enqueue(
@@ -80,7 +80,7 @@ extension PostgresRows {
             "INSERT INTO installation (one, epoch, node) VALUES (true, $1, $2)",
             [.int8(Int64(bitPattern: installation.epoch)), .node(installation.node)])
         connection.enqueue("DELETE FROM leases WHERE name = $1", [.text(MoveMarker.leaseName)], expecting: 1)
-        // Autovacuum would analyze the tables, but only a minute later.
+        // Without this, autovacuum would analyze the tables, but only about a minute later.
         let tables = (MovedTable.ofScopes + MovedTable.shared).map(\.name).joined(separator: ", ")
         try connection.run("ANALYZE \(tables)")
     }

@@ -1,21 +1,22 @@
 import HesperModel
 import HesperStore
 
-/// A PostgreSQL database as the target of a move. It uses one connection and an advisory lock that prevents a second move.
+/// A PostgreSQL database, as the target of a move from another database. It uses one connection, and holds an advisory lock that
+/// prevents a second move.
 public final class PostgresRows: RowTarget {
     let connection: Connection
 
-    /// The key of the advisory lock; "moving" in ASCII.
+    /// The key of the advisory lock that a move holds. It is "moving" in ASCII.
     private static let lock: Int64 = 0x6d6f_7669_6e67
-    /// A high limit: copying and counting all rows takes longer than a request's statements.
+    /// The timeout of a statement. It is long because copying and counting all rows takes longer than statements of requests.
     private static let statementTimeout = Duration.seconds(24 * 60 * 60)
-    /// How long to wait for the session of a killed move to end.
+    /// The maximum time to wait for the lock. If an earlier move was killed, its session holds the lock for a few seconds.
     private static let grace = Duration.seconds(10)
 
     private init(_ connection: Connection) { self.connection = connection }
 
-    /// Opens a database for the duration of `body`; creates or migrates its tables first.
-    /// - Throws: ``MoveRefusal/inUse``; ``StoreError``.
+    /// Opens a database, creates or migrates its tables, runs `body`, and closes it.
+    /// - Throws: ``MoveRefusal/inUse`` if another move is running; ``StoreError``.
     public static func whileOpen<T>(_ connectionString: String, _ body: (PostgresRows) throws -> T) throws -> T {
         try mappingErrors {
             var settings = PostgresSettings(connectionString)
@@ -24,7 +25,7 @@ public final class PostgresRows: RowTarget {
             connection.timeout = statementTimeout
             try connection.execute(
                 script: "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
-            // The server then notices soon if this process is killed. Not supported on all platforms.
+            // With this setting, the server soon notices if this process is killed. Not all platforms support it.
             _ = try? connection.run("SET client_connection_check_interval = '1s'")
             try Migrations.run(on: connection)
             try takeLock(on: connection)
@@ -41,8 +42,8 @@ public final class PostgresRows: RowTarget {
         throw MoveRefusal.inUse
     }
 
-    /// Whether other servers or commands are connected; a running server always is. If none is, new ones wait until this
-    /// transaction ends.
+    /// Whether other processes of Hesper are connected to the database. A running server always is. If none is connected, new
+    /// connections wait until this transaction ends.
     func isInUse() throws -> Bool {
         try connection.first("SELECT NOT pg_try_advisory_xact_lock($1)", [.int8(PostgresSettings.useLock)]) {
             $0.bool(0)
@@ -84,6 +85,7 @@ public final class PostgresRows: RowTarget {
         }
     }
 
-    /// A list for the text of a COPY, which takes no arguments. Numbers are safe to insert.
+    /// The numbers of the scopes, separated by commas, for the SQL text of a COPY, which cannot have parameters. Numbers need no
+    /// escapes.
     private static func list(_ scopes: [ScopeID]) -> String { scopes.map { "\($0.rawValue)" }.joined(separator: ",") }
 }

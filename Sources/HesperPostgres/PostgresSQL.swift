@@ -1,6 +1,6 @@
 import HesperSQL
 
-/// Runs the statements that are common to all SQL databases.
+/// Runs the statements that SQLite and PostgreSQL share.
 struct PostgresSQL: SQLConnection {
     let connection: Connection
 
@@ -33,7 +33,7 @@ struct PostgresSQL: SQLConnection {
 extension Cursor: SQLCursor {}
 
 extension SQLValue {
-    /// The value in the type of PostgreSQL's columns.
+    /// The value in the type that the columns of the PostgreSQL tables have.
     fileprivate var postgres: PostgresValue {
         switch self {
         case .null: .null

@@ -20,7 +20,7 @@ extension PostgresSnapshot {
         }
     }
 
-    /// The terms of a `tsvector` in text form, as a set because PostgreSQL orders them in its own way.
+    /// The terms of a `tsvector` in text form. They are a set because PostgreSQL changes their order.
     private static func lexemes(_ text: some Sequence<UInt8>) -> Set<[UInt8]> {
         Set(Array(text).split(separator: 0x20).map(Array.init))
     }

@@ -2,8 +2,9 @@ import HesperModel
 import HesperStore
 
 extension PostgresSnapshot {
-    /// Reads in batches of about a megabyte, each from the end of the previous one, until `body` returns false. If the bodies
-    /// are suddenly much larger than before, a batch ends at the first body that the statement omitted.
+    /// Reads the rows of a scan in batches of about a megabyte until `body` returns false. Each batch starts where the previous
+    /// batch ended. The statement omits bodies that exceed the limit of a result. Then the next batch starts with the first row
+    /// whose body was omitted.
     func scan(_ scan: Scan, in scope: ScopeID, _ body: (ScanRow) throws -> Bool) throws {
         let statements = ScanStatements(scan)
         guard let sql = statements.rows(newestFirst: scan.newestFirst) else { return }
@@ -50,8 +51,8 @@ extension PostgresSnapshot {
     }
 }
 
-/// Computes how many rows to read at a time. Most bodies have less than a kilobyte and some have megabytes, so the first
-/// batch is small.
+/// Computes the number of rows of the next batch from the average size of the bodies in the previous batch. Most bodies have less
+/// than a kilobyte, but some have megabytes, so the first batch is small.
 struct ScanBatch {
     private(set) var rows = 4
     private(set) var count = 0
@@ -72,10 +73,11 @@ struct ScanBatch {
 }
 
 extension Row {
-    /// Whether it is a row of an object whose body was omitted.
+    /// Whether the row is that of an object whose body was omitted because the result would be too large.
     fileprivate var lacksBody: Bool { !isNull(2) && isNull(3) }
 
-    /// Reads the columns of ``ScanStatements/rows(newestFirst:)`` and passes them to `body`.
+    /// Passes the row, which ``ScanStatements/rows(newestFirst:)`` returned, to `body`.
+    /// - Returns: the result of `body`, which is false to end the scan.
     fileprivate func give(
         at sequence: Int64, counting batch: inout ScanBatch, _ body: (ScanRow) throws -> Bool
     ) throws -> Bool {

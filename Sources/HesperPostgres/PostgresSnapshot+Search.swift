@@ -2,10 +2,11 @@ import HesperModel
 import HesperStore
 
 extension PostgresSnapshot {
-    /// Searches newest first by `sortDate`, which is `creationDate` until it is set; equal dates by descending ID. By relevance:
-    /// first the notes that contain the words more often, by `ts_rank` divided by the logarithm of the note's length.
+    /// Returns the matching notes, ordered by `sortDate`, newest first. A note without `sortDate` is ordered by `creationDate`.
+    /// Notes of the same date are in descending order of their IDs. If the search is ranked, notes that contain the words more
+    /// often come first. Their order is that of `ts_rank`, divided by 1 + the logarithm of the note's length.
     ///
-    /// The candidates are sorted once, before any body is read. Bodies are read in batches.
+    /// The notes that the search index finds are sorted once. Then their bodies are read in batches.
     func search(_ search: Search, in scope: ScopeID) throws -> SearchPage {
         var page = SearchPage(search)
         guard search.limit > 0, search.tags != [] else { return page }
@@ -20,7 +21,7 @@ extension PostgresSnapshot {
             for candidate in next {
                 guard !left.contains(candidate.note) else { break }
                 index += 1
-                // The search index may lag behind: notes that have been deleted since are skipped.
+                // The search index is updated after the commits, so it may contain notes that have been deleted: skip them.
                 var note: Note?
                 if case .entity(.note(let live), _?)? = states[candidate.note] {
                     batch.count(live.text.utf8.count)
@@ -32,18 +33,18 @@ extension PostgresSnapshot {
         return page
     }
 
-    /// A note that the search index found.
+    /// A note that the search index found and that may match.
     private struct Candidate {
         let note: UniqueID
         let position: SearchPosition
-        /// Whether it matches for certain, so that its text need not be checked.
+        /// Whether the search index alone shows that the note matches. Otherwise its text has to be checked.
         let isCertain: Bool
     }
 
     private func candidates(_ search: Search, _ page: SearchPage, in scope: ScopeID) throws -> [Candidate] {
         let statement = SearchStatement(search, tags: page.tags, in: scope)
         let isCertain = Lexemes.areSufficient(for: search.query)
-        // At least 1 ms: 0 would mean no limit.
+        // The timeout must be at least 1 ms, because 0 would disable it.
         let milliseconds = max(1, Int64(search.timeout / .milliseconds(1)))
         connection.enqueue(
             "SELECT set_config('statement_timeout', $1, true)", [.text("\(milliseconds)")])
@@ -63,19 +64,19 @@ extension PostgresSnapshot {
     }
 }
 
-/// The statement that finds candidates in the order of the results. Notes whose terms are split over several parts are
-/// only likely to match.
+/// The statement that finds the notes that may match, in the order of the results. A note whose terms are split into several
+/// parts is found if one part contains one of the words, so its text has to be checked.
 ///
-/// The words, or else the tags, determine the notes, and each of these is then looked up. OFFSET 0 forces PostgreSQL to do
-/// so: in a young database it would scan all matches of the words for each note of the scope, and long-lived sessions would
-/// keep that plan when the database has grown.
+/// The statement first finds the notes with the words, or with the tags if there are no words, and then looks up each of these
+/// notes. OFFSET 0 forces PostgreSQL to use this order. Otherwise PostgreSQL would plan for the few notes of a new database and
+/// search all matches of the words for each note of the scope. Sessions would keep this plan after the database has grown.
 struct SearchStatement {
     let sql: String
     let arguments: [PostgresValue]
 
     init(_ search: Search, tags: [UniqueID]?, in scope: ScopeID) {
         var arguments: [PostgresValue] = [.scope(scope), .int(search.noteLimit), .int(search.passed)]
-        /// Appends an argument and returns its placeholder.
+        /// Appends an argument and returns its placeholder, for example `$4`.
         func argument(_ value: PostgresValue) -> String {
             arguments.append(value)
             return "$\(arguments.count)"

@@ -7,7 +7,7 @@ extension PostgresSnapshot {
     ) throws -> (edits: [SweptEdit], isAll: Bool) {
         var (edits, read, last, batch): ([SweptEdit], Int, Int64, ScanBatch) = ([], 0, position, ScanBatch())
         let limit = max(limit, 1)
-        // One extra row tells whether there are more.
+        // One more row than needed is read, which tells whether there are more edits.
         while true {
             let count = min(batch.rows, PostgresSnapshot.editsAtOnce, limit - edits.count + 1)
             batch.begin()
@@ -34,10 +34,12 @@ extension PostgresSnapshot {
         }
     }
 
-    /// The maximum batch, however small the bodies were so far: each of the next may have some megabytes.
+    /// The maximum number of edits in a batch, even if all bodies so far were small, because each further body may have some
+    /// megabytes.
     private static let editsAtOnce = 16
 
-    /// The subquery reads numbers from the index alone, which is ordered by clock.
+    /// Reads the edits of an object after a number, ordered by number. The subquery reads the numbers from an index, which is
+    /// ordered by clock, and sorts them. Parameters: scope, object, number, maximum number of rows.
     private static let editsAfter = """
         SELECT pushed_at, sequence, body, number, has_lost_words FROM edits
         WHERE scope = $1 AND number = ANY (ARRAY(

@@ -2,19 +2,21 @@ import HesperModel
 import HesperSQL
 import HesperStore
 
-/// A consistent snapshot of the database: a connection in a transaction. Its reads are in one file per subject.
+/// A consistent snapshot of the database: a connection in a transaction. Its methods are in extensions, one file for each
+/// subject.
 class PostgresSnapshot: SQLSnapshot {
     let connection: Connection
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// Runs statements that are common to all SQL databases.
+    /// Runs the statements that SQLite and PostgreSQL share.
     var sql: PostgresSQL { PostgresSQL(connection: connection) }
 
-    /// A snapshot takes no row locks.
+    /// An empty string, because a snapshot locks no rows.
     func rowLock(on table: String) -> String { "" }
 
-    /// Reads all scopes in one statement: a server checks all its listeners every few seconds.
+    /// Reads the status of all scopes in one statement, because a server checks the scopes of all its listeners every few
+    /// seconds.
     func scopeStatuses(of scopes: [ScopeID]) throws -> [ScopeID: ScopeStatus] {
         var standings: [ScopeID: ScopeStatus] = [:]
         try connection.query(PostgresSnapshot.standings, [.int8Array(scopes.map(\.rawValue))]) { row in
@@ -35,11 +37,11 @@ class PostgresSnapshot: SQLSnapshot {
 
     func state(of id: UniqueID, in scope: ScopeID) throws -> ObjectState? { try states(of: [id], in: scope)[id] }
 
-    /// The maximum number of bytes of bodies in one result.
+    /// The maximum total size of the bodies in one result, in bytes.
     private static let resultBytes = 16 << 20
 
-    /// Returns the states of those objects that exist, in one query unless they are large.
-    /// - Parameter count: called with the number of bytes of each body as it is read.
+    /// Returns the states of those objects that exist. One query reads them, or several if they are large.
+    /// - Parameter count: a function that is called with the size of each body in bytes when the body is read.
     func states(
         of ids: [UniqueID], in scope: ScopeID, counting count: (Int) throws -> Void = { _ in }
     ) throws -> [UniqueID: ObjectState] {
@@ -53,8 +55,9 @@ class PostgresSnapshot: SQLSnapshot {
         return states
     }
 
-    /// Passes the states of those objects that exist to `body`, as many as fit one result.
-    /// - Returns: the IDs of objects that did not fit.
+    /// Passes the states of those objects that exist, and whose bodies fit in one result, to `body`.
+    /// - Parameter body: a function that receives the ID, the state and the size of the body in bytes.
+    /// - Returns: the IDs of the objects whose bodies did not fit in the result.
     func someStates(
         of ids: [UniqueID], in scope: ScopeID, _ body: (UniqueID, ObjectState, Int) throws -> Void
     ) throws -> [UniqueID] {
@@ -69,14 +72,15 @@ class PostgresSnapshot: SQLSnapshot {
         }
     }
 
-    /// Passes each object in a result of ``PushStatements/states`` to `body`, with the size of its body in bytes.
-    /// - Returns: the objects whose bodies were omitted because they exceed the limit.
+    /// Calls `body` for each object in a result of ``PushStatements/states`` with its ID, its state and the size of its body in
+    /// bytes.
+    /// - Returns: the IDs of the objects whose bodies the statement omitted because the result would be too large.
     static func read(_ result: QueryResult, _ body: (UniqueID, ObjectState, Int) throws -> Void) throws -> [UniqueID] {
         var (left, last): ([UniqueID], UniqueID?) = ([], nil)
         for index in 0..<result.rowCount {
             try result.row(index) { row in
                 let id = try row.id(0)
-                // Objects come before DeletedObjects: an ID that had both would be the object.
+                // If there were both an object and a DeletedObject with this ID, the object would come first and be used.
                 guard id != last else { return }
                 last = id
                 if let state = try row.state(of: id) {
@@ -101,8 +105,9 @@ class PostgresSnapshot: SQLSnapshot {
 }
 
 extension Row {
-    /// Reads the columns `id, sequence, section, body, type, merged_into, deletion_date`; `section` is null for DeletedObjects.
-    /// - Returns: nil if the body was omitted.
+    /// Reads the state of an object from a row with the columns `id, sequence, section, body, type, merged_into, deletion_date`.
+    /// `section` is null if the row is that of a DeletedObject.
+    /// - Returns: nil if the statement omitted the body because the result would be too large.
     func state(of id: UniqueID) throws -> ObjectState? {
         guard !isNull(2) else { return .deleted(try deletedObject(id: id, from: 4), sequence: integer(1)) }
         guard !isNull(3) else { return nil }

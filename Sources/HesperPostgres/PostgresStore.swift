@@ -19,16 +19,17 @@ public final class PostgresStore: Store {
     private let lookups: SessionLookups
     private let log: (@Sendable (String) -> Void)?
 
-    /// One in this many connections is used for pushes. A few transactions with many pushes each cost the least.
+    /// Pushes use at most one in this many connections at the same time. It is cheaper to commit many pushes in each of a few
+    /// transactions than to use more connections.
     private static let writerShare = 4
 
-    /// Connects, and migrates the database to this version.
+    /// Connects to the database and migrates it to this version.
     /// - Parameters:
-    ///   - connectionString: a libpq connection string: `postgresql://…` or `key=value`, with one or more hosts.
-    ///   - connections: the maximum number of connections, not counting the two of ``signals``.
+    ///   - connectionString: a libpq connection string (`postgresql://…` or `key=value`) with one or more hosts.
+    ///   - connections: the maximum number of connections. ``signals`` uses two more.
     ///   - createIfEmpty: whether to create the tables if there are none.
     /// - Throws: ``StoreError``: `newerDatabase` if a later version of Hesper has migrated the database, `unavailable` if it
-    ///   cannot be reached; ``DatabaseEmpty``.
+    ///   cannot be reached. ``DatabaseEmpty`` if there are no tables and `createIfEmpty` is false.
     public convenience init(
         _ connectionString: String, connections: Int = 16, createIfEmpty: Bool = true
     ) async throws {
@@ -37,7 +38,7 @@ public final class PostgresStore: Store {
         try await self.init(settings, createIfEmpty: createIfEmpty)
     }
 
-    /// - Parameter log: called with every statement, for tests.
+    /// - Parameter log: a function that is called with the text of every statement, for tests.
     init(
         _ settings: PostgresSettings, createIfEmpty: Bool = true, log: (@Sendable (String) -> Void)? = nil
     ) async throws {
@@ -84,7 +85,8 @@ public final class PostgresStore: Store {
     public var signals: (any Signals)? { signalsOfServer }
     public var poolStatus: PoolStatus? { pool.status }
 
-    /// Always false: servers notify each other through signals, and check their listeners every few seconds.
+    /// Always false, because servers learn of commits of other servers from signals, and query the scopes of their listeners
+    /// every few seconds.
     public func otherProcessesHaveCommitted() async throws -> Bool { false }
 
     /// Closes all connections after the running requests have ended.
@@ -93,6 +95,7 @@ public final class PostgresStore: Store {
         await pool.close()
     }
 
+    /// Runs `body` on a connection of the pool.
     /// - Parameter writes: whether `body` commits changes.
     func run<T: Sendable>(
         writes: Bool = false, _ body: @escaping @Sendable (Connection) throws -> T

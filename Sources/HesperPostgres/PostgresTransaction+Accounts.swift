@@ -5,7 +5,7 @@ extension PostgresTransaction {
     func insertAccount(
         _ id: UniqueID, email: String, passwordHash: String, creationDate: Timestamp
     ) throws -> Account? {
-        // A concurrent transaction that inserts the same address is waited for.
+        // If a concurrent transaction inserts the same address, PostgreSQL waits until that transaction ends.
         let scope = try connection.first(
             """
             WITH account AS (
@@ -25,8 +25,9 @@ extension PostgresTransaction {
         }
     }
 
-    /// Locks the scope. The account's row is already locked. The row of `indexing` comes first, as in the transactions that
-    /// fill the search index.
+    /// Locks the rows of `indexing` and `scopes`, in this order, because transactions that fill the search index lock them in
+    /// the same order. The account's row is already locked.
+    /// - Returns: whether the scope exists.
     func lockForErasure(of scope: ScopeID) throws -> Bool {
         try connection.run("SELECT FROM indexing WHERE scope = $1 FOR UPDATE", [.scope(scope)])
         return try lockRow(of: scope)

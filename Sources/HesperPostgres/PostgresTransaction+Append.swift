@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 
 extension PostgresTransaction {
-    /// Enqueues all statements without waiting; they are sent with the next query or with COMMIT.
+    /// Enqueues all statements without waiting for their results. They are completed by the next query or by COMMIT.
     func append(
         _ outcome: MergeOutcome, to scope: LockedScope, by device: NodeID?, at date: Timestamp
     ) throws -> (head: ScopeHead, sequences: [UniqueID: Int64]) {
@@ -18,11 +18,12 @@ extension PostgresTransaction {
         write.members(writing.lostMembers, PushStatements.deleteMembers)
         write.members(writing.newMembers, PushStatements.insertMembers)
         write.names(writing.claimedNames, PushStatements.claimTagNames)
-        // Bytes may arrive before their attachment. Once the ID is deleted, no note can hold them.
+        // The bytes of an attachment may arrive before the attachment. Once the ID is deleted, no note can hold the attachment,
+        // so its bytes are removed.
         write.removeBlobs(writing.deletions.map(\.deleted.uniqueID))
         write.holders(of: writing.touchedAttachments)
         write.sweeps(writing.sweeps)
-        // Texts that were stored before. Those of this push are marked as they are inserted.
+        // Mark texts of earlier pushes that lost words. The texts of this push are marked when they are inserted.
         write.lostTexts(writing.lostTexts)
         let bytes = write.parcels(writing.parcels, after: last)
         let lastEdit = last + Int64(writing.parcels.count)
@@ -37,14 +38,14 @@ extension PostgresTransaction {
     }
 }
 
-/// Writes the changes of one push, with one statement per table unless they are large.
+/// Writes the changes of one push. Each table is written by one statement, or by several if the changes are large.
 struct ScopeWriter {
     let connection: Connection
     let scope: ScopeID
     let device: NodeID?
     let date: Timestamp
 
-    /// The number of bytes of bodies after which a statement takes no more rows.
+    /// The total size of bodies in bytes at which a statement is complete. Further rows are written by another statement.
     private static let bodyBytes = 8 << 20
 
     func objects(_ objects: [RowChanges.Object]) {
@@ -66,7 +67,8 @@ struct ScopeWriter {
         }
     }
 
-    /// Writes elements with their bodies in parts, because a push may rewrite many large objects.
+    /// Calls `write` for elements and their bodies. If the bodies are large, `write` is called several times with a part of the
+    /// elements, because a push may contain many large objects.
     private func inParts<Element>(
         _ elements: [Element], of body: (Element) -> [UInt8], _ write: (ArraySlice<Element>, [[UInt8]]) -> Void
     ) {
@@ -137,7 +139,8 @@ struct ScopeWriter {
             [.scope(scope), .uuidArray(texts.map(\.object)), .array(.bytes, texts.map { .clock($0.clock) })])
     }
 
-    /// - Parameter last: the number of the scope's last parcel.
+    /// Inserts parcels.
+    /// - Parameter last: the number of the scope's most recent parcel. The inserted parcels get the following numbers.
     /// - Returns: the total size of their bodies in bytes.
     func parcels(_ numbered: [RowChanges.NumberedParcel], after last: Int64) -> Int {
         var bytes = 0

@@ -21,7 +21,7 @@ extension PostgresTransaction {
 
 extension PostgresTransaction {
     func record(_ edit: SweptEdit, of sweep: DueSweep) throws {
-        // The account may have been deleted meanwhile.
+        // If the account was deleted after the sweep began, there is nothing to record.
         guard try lockRow(of: sweep.scope) else { return }
         let versions = edit.versions
         connection.enqueue(

@@ -11,10 +11,10 @@ extension PostgresSnapshot {
 }
 
 extension PostgresTransaction {
-    /// The scope's row is locked only by the last statement, so pushes do not wait while terms are computed and written,
-    /// provided that the caller commits right after this.
+    /// Adds the changes of a scope to the search index. Only the last statement locks the scope's row, so pushes do not wait
+    /// while terms are computed and written. For this, the caller has to commit immediately afterwards.
     func indexTerms(of scope: ScopeID, limit: Int) throws -> Bool {
-        // If two servers do this at once, the second waits here and continues where the first ended.
+        // If two servers index the same scope at the same time, one waits here, and continues where the other ended.
         let indexed = try connection.first(
             "SELECT indexed_sequence FROM indexing WHERE scope = $1 FOR UPDATE", [.scope(scope)]
         ) { $0.integer(0) }
@@ -52,7 +52,7 @@ extension PostgresTransaction {
     }
 }
 
-/// Writes the search index of one scope, many notes at a time.
+/// Writes the search index of one scope. Each statement writes many notes.
 private struct DocumentWriter {
     let connection: Connection
     let scope: ScopeID
@@ -60,7 +60,7 @@ private struct DocumentWriter {
     private var removed: [UniqueID] = []
     private var bytes = 0
 
-    /// The number of bytes of texts in memory after which they are written.
+    /// The maximum total size of the texts in memory, in bytes. When it is exceeded, their terms are written.
     private static let limit = 4 << 20
 
     init(connection: Connection, scope: ScopeID) {
@@ -76,7 +76,7 @@ private struct DocumentWriter {
 
     mutating func remove(_ note: UniqueID) { removed.append(note) }
 
-    /// Writes what was added since the last flush.
+    /// Writes the notes that were added or removed since the previous call of this method.
     mutating func flush() throws {
         defer { (notes, removed, bytes) = ([], [], 0) }
         let changed = try notesOfOtherText()
@@ -93,7 +93,7 @@ private struct DocumentWriter {
         putTerms(of: changed)
     }
 
-    /// The notes whose text is not the indexed one.
+    /// The notes whose current text differs from the text in the search index.
     private func notesOfOtherText() throws -> [Note] {
         guard !notes.isEmpty else { return [] }
         var clocks: [UniqueID: Clock?] = [:]

@@ -2,25 +2,28 @@ import HesperModel
 import HesperSQL
 import HesperStore
 
-/// A write transaction. Everything that belongs to a scope is written while the scope's row is locked, so transactions on
-/// one scope run one after the other, and each reads what all earlier ones have committed. Its writes are in one file per
-/// subject.
+/// A write transaction. It writes the data of a scope only while it has locked the scope's row. So transactions on the same scope
+/// run one after the other, and each reads the data that the earlier ones have committed. Its methods are in extensions, one
+/// file for each subject.
 final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
     /// The scopes whose rows this transaction has locked.
     var lockedScopes: [ScopeID: LockedScopeState] = [:]
-    /// The error of a deadlock or serialization failure, after which the transaction is retried.
+    /// The error of a deadlock or serialization failure in a savepoint; nil if there was none. If it is set, the transaction is
+    /// retried.
     private var conflict: PostgresError?
 
-    /// Locks accounts that are read, so that a password does not change between its check and the commit. The account is
-    /// locked before its tickets, its devices and its scope. Inserting rows that reference it does not wait.
+    /// The SQL clause that locks the rows of `table` that are read, so that, for example, a password does not change between its
+    /// check and the commit. An account is locked before its tickets, its devices and its scope. Other transactions can still
+    /// insert rows that reference a locked row.
     override func rowLock(on table: String) -> String { " FOR NO KEY UPDATE OF \(table)" }
 
-    /// The maximum number of attempts after conflicts. Transactions that lock scopes in ascending order never deadlock, so
-    /// conflicts are rare.
+    /// The maximum number of attempts to run a transaction that fails with a conflict. Conflicts are rare, because transactions
+    /// lock scopes in ascending order and so do not deadlock.
     private static let attempts = 5
 
-    /// Runs `body` in a transaction. Statements are sent in a pipeline and waited for only where a result is needed: BEGIN is
-    /// sent with the first of them, COMMIT with the last.
+    /// Runs `body` in a transaction. Statements are sent in a pipeline, and only those whose result is needed are waited for.
+    /// BEGIN takes no round trip of its own, and COMMIT is sent together with the statements that are still enqueued.
+    /// - Parameter waitsForDisk: whether the commit waits until it is durable.
     static func run<T>(
         on connection: Connection, waitsForDisk: Bool = true, _ body: (any Transaction) throws -> T
     ) throws -> T {
@@ -44,7 +47,7 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
 
     func savepoint<T>(_ body: () throws -> T) throws -> T {
         connection.enqueue("SAVEPOINT push")
-        // Throws earlier errors here, as rolling back to the savepoint would not undo their causes.
+        // Wait for earlier statements here, because an error of one of them cannot be undone by rolling back to this savepoint.
         try connection.flush()
         let before = lockedScopes
         do {
@@ -59,9 +62,10 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
         }
     }
 
-    /// Rolls back to the savepoint.
-    /// - Returns: the error of `body`, or of a statement that it enqueued before, as a store error.
-    /// - Throws: an error after which the whole transaction is lost.
+    /// Rolls back to the savepoint after an error.
+    /// - Returns: the error of an enqueued statement if one has failed; otherwise the given error. A PostgreSQL error is
+    ///   converted to a store error.
+    /// - Throws: an error after which the whole transaction has to be rolled back.
     private func undo(_ error: any Error) throws -> any Error {
         var error = error
         do { try connection.flush() } catch let earlier { error = earlier }
@@ -75,7 +79,7 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
         return error
     }
 
-    /// The scope's row stays locked until the transaction ends.
+    /// Locks and reads the row of a scope. It stays locked until the transaction ends.
     func lock(_ scope: ScopeID) throws -> LockedScope? {
         if let state = lockedScopes[scope] { return state.locked }
         lockedScopes[scope] = try connection.first(PushStatements.lock, [.scope(scope)]) {
@@ -84,7 +88,7 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
         return lockedScopes[scope]?.locked
     }
 
-    /// Queries only the objects that were not prefetched.
+    /// Takes the states of prefetched objects from memory, and reads the others from the database.
     override func states(
         of ids: [UniqueID], in scope: ScopeID, counting count: (Int) throws -> Void = { _ in }
     ) throws -> [UniqueID: ObjectState] {
@@ -114,6 +118,6 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
 }
 
 extension PostgresError {
-    /// Whether it is a deadlock or a serialization failure: a retry may succeed.
+    /// Whether the error is a deadlock or a serialization failure. Then a retry of the transaction may succeed.
     var isConflict: Bool { sqlState.hasPrefix("40") }
 }

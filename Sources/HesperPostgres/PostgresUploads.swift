@@ -2,12 +2,12 @@ import HesperModel
 import HesperStore
 import NIOCore
 
-/// Uploads stored as rows, one for each part of half a megabyte, so any server can continue an upload. At most a few parts
-/// are in memory, whatever the upload's length.
+/// Stores the bytes of unfinished uploads in the database, so that any server can continue an upload. Each row contains a part
+/// of about half a megabyte. Only a few parts are in memory at the same time.
 struct PostgresUploads: UploadStage {
     private let store: PostgresStore
 
-    /// The number of bytes that are buffered before they are written.
+    /// The number of buffered bytes at which they are written as a part.
     private static let partBytes = 512 << 10
 
     init(_ store: PostgresStore) { self.store = store }
@@ -53,7 +53,7 @@ struct PostgresUploads: UploadStage {
         try await store.run { try $0.all("SELECT upload FROM staged_uploads") { try $0.id(0) } }
     }
 
-    /// Takes over the upload from any request that is appending to it.
+    /// Takes over an upload: a request that is appending to it can no longer write. Nil if the upload does not exist.
     private func takeOver(_ id: UniqueID) async throws -> (turn: Int64, byteCount: Int64)? {
         try await write { connection in
             try connection.first(
@@ -62,6 +62,7 @@ struct PostgresUploads: UploadStage {
         }
     }
 
+    /// Writes a part of an upload.
     /// - Throws: ``UploadSuperseded`` if another request has taken over the upload.
     private func add(_ part: ByteBuffer, to id: UniqueID, at start: Int64, turn: Int64) async throws {
         try await during(turn, of: id, to: start + Int64(part.readableBytes)) { connection in
@@ -71,7 +72,7 @@ struct PostgresUploads: UploadStage {
         }
     }
 
-    /// Removes what was written beyond `offset`.
+    /// Removes the bytes of an upload from `offset` on.
     private func cut(_ id: UniqueID, at offset: Int64, turn: Int64) async throws {
         try await during(turn, of: id, to: offset) { connection in
             connection.enqueue(
@@ -79,7 +80,8 @@ struct PostgresUploads: UploadStage {
         }
     }
 
-    /// Sets the length of an upload and runs `body`.
+    /// Sets the number of stored bytes of an upload and runs `body`, in one transaction.
+    /// - Parameter turn: the number that ``takeOver(_:)`` returned to this request.
     /// - Throws: ``UploadSuperseded`` if another request has taken over the upload.
     private func during(
         _ turn: Int64, of id: UniqueID, to byteCount: Int64, _ body: @escaping @Sendable (Connection) throws -> Void
@@ -103,16 +105,16 @@ struct PostgresUploads: UploadStage {
     }
 }
 
-/// Reads the bytes of an upload in order, a few parts at a time. No connection is in use between reads.
+/// Reads the bytes of an upload in order. Each query reads a few parts. No connection is in use between the queries.
 private actor UploadParts {
     private let store: PostgresStore
     private let id: UniqueID
-    /// The length of the complete upload.
+    /// The length of the complete upload in bytes.
     private let end: Int64
     private var offset: Int64 = 0
     private var parts = CircularBuffer<ByteBuffer>()
 
-    /// The number of parts read at a time. Parts may be small if the client sends small pieces.
+    /// The maximum number of parts that one query reads. A part may be small if a request ended early.
     private static let batch = 4
 
     init(store: PostgresStore, id: UniqueID, end: Int64) {

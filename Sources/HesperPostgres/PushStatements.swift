@@ -1,20 +1,22 @@
 import HesperStore
 
-/// The statements of a push, except BEGIN, COMMIT and ``MergeStatements``. Each concerns one scope. Results of a merge are
-/// written as arrays, so a push of 500 notes takes as many statements as a push of one note.
+/// The SQL statements that a push runs, except BEGIN, COMMIT and ``MergeStatements``. Each reads or writes one scope. The
+/// parameters of a write are arrays with an element for each row, so a push of 500 notes takes as many statements as a push of
+/// one note.
 enum PushStatements {
     // MARK: Reads
 
-    /// Scope. The row stays locked until the transaction ends. Inserting rows that reference it does not wait.
+    /// Locks and reads the row of a scope. The row stays locked until the transaction ends, but other transactions can insert
+    /// rows that reference it. Parameter: scope.
     static let lock = """
         SELECT sequence, digest, greatest_clock, server_clock, last_edit, has_revocations, restored_sequence,
             parcel_bytes, blob_bytes, quota
         FROM scopes WHERE id = $1
         FOR NO KEY UPDATE
         """
-    /// Scope, IDs, maximum total bytes of bodies: bodies beyond it are null. Columns of ``Row/state(of:)``. Each ID is looked
-    /// up with LATERAL: for `id = ANY ($2)` the planner assumes ten elements, and would read a whole scope if it estimated that
-    /// to be smaller.
+    /// Reads the states of objects. Parameters: scope, IDs, maximum total size of the bodies in bytes. Bodies that exceed it are
+    /// null. The columns are those of ``Row/state(of:)``. Each ID is looked up with LATERAL. For `id = ANY ($2)`, the planner
+    /// would assume ten IDs, and would read the whole scope if it estimated that the scope has fewer objects.
     static let states = """
         SELECT id, sequence, section, CASE WHEN sum(bytes) OVER (ROWS UNBOUNDED PRECEDING) <= $3::bigint THEN body END,
             type, merged_into, deletion_date
@@ -26,15 +28,17 @@ enum PushStatements {
             SELECT id, sequence, NULL, NULL, 0::bigint, type, merged_into, deletion_date FROM tombstones
             WHERE scope = $1 AND id = wanted_id) AS state
         """
-    /// Scope, member.
+    /// Finds the notes that hold a tag or attachment. Parameters: scope, ID of the tag or attachment.
     static let holders = "SELECT object FROM members WHERE scope = $1 AND member = $2 ORDER BY object"
-    /// Scope, object, clock and number to start below, limit.
+    /// Reads the last clock, the text clock and the number of parcels of an object, newest first. Parameters: scope, object, last
+    /// clock and number of the previous row that was read, maximum number of rows.
     static let textClocks = """
         SELECT last_clock, text_clock, number FROM edits
         WHERE scope = $1 AND object = $2 AND (last_clock, number) < ($3, $4)
         ORDER BY last_clock DESC, number DESC LIMIT $5
         """
-    /// Scope, object, sequence. Not with max(), which PostgreSQL 15 does not have for `bytea`.
+    /// Reads the clock of the text that an object had at a sequence number. It does not use max(), which PostgreSQL 15 does not
+    /// support for `bytea`. Parameters: scope, object, sequence.
     static let currentText = """
         SELECT text_clock FROM edits
         WHERE scope = $1 AND object = $2 AND text_clock IS NOT NULL AND sequence <= $3
@@ -43,12 +47,13 @@ enum PushStatements {
 
     // MARK: Writes
 
-    /// Scope; IDs, sections, types, sequences, bytes, digests, bodies.
+    /// Inserts objects. Parameters: scope; arrays of IDs, sections, types, sequences, sizes of the bodies in bytes, digests,
+    /// bodies.
     static let insertObjects = """
         INSERT INTO objects (scope, id, section, type, sequence, bytes, digest, body)
         SELECT $1::bigint, n.* FROM unnest($2::uuid[], $3::int[], $4::text[], $5::bigint[], $6::bigint[], $7::bytea[], $8::json[]) n
         """
-    /// The parameters of ``insertObjects``.
+    /// Updates objects. The parameters are the same as those of ``insertObjects``.
     static let updateObjects = """
         UPDATE objects o
         SET section = n.section, type = n.type, sequence = n.sequence, bytes = n.bytes, digest = n.digest, body = n.body
@@ -56,9 +61,10 @@ enum PushStatements {
             AS n (id, section, type, sequence, bytes, digest, body)
         WHERE o.scope = $1 AND o.id = n.id
         """
-    /// Scope, IDs.
+    /// Deletes objects. Parameters: scope, array of IDs.
     static let deleteObjects = "DELETE FROM objects WHERE scope = $1 AND id = ANY ($2)"
-    /// Scope; IDs, types, targets, dates, sequences, bytes; device, date of arrival.
+    /// Inserts or updates DeletedObjects. Parameters: scope; arrays of IDs, types, IDs of the objects that they were merged into
+    /// or null, deletion dates, sequences, sizes of the bodies in bytes; device that deleted them, date of arrival.
     static let putTombstones = """
         INSERT INTO tombstones
             (scope, id, type, merged_into, deletion_date, sequence, bytes, deleted_by, arrival_date)
@@ -67,26 +73,27 @@ enum PushStatements {
         ON CONFLICT (scope, id) DO UPDATE SET merged_into = excluded.merged_into,
             deletion_date = excluded.deletion_date, sequence = excluded.sequence, bytes = excluded.bytes
         """
-    /// Scope; members, notes.
+    /// Records that notes hold tags or attachments. Parameters: scope; arrays of IDs of tags or attachments, and of notes.
     static let insertMembers = """
         INSERT INTO members (scope, member, object) SELECT $1::bigint, n.* FROM unnest($2::uuid[], $3::uuid[]) n
         ON CONFLICT DO NOTHING
         """
-    /// The parameters of ``insertMembers``.
+    /// Records that notes no longer hold tags or attachments. The parameters are the same as those of ``insertMembers``.
     static let deleteMembers = """
         DELETE FROM members m USING unnest($2::uuid[], $3::uuid[]) AS n (member, object)
         WHERE m.scope = $1 AND m.member = n.member AND m.object = n.object
         """
-    /// Scope; folded names, tags.
+    /// Records that tags have names. Parameters: scope; arrays of folded names, and of tags.
     static let claimTagNames = """
         INSERT INTO tag_names (scope, folded_name, tag) SELECT $1::bigint, n.* FROM unnest($2::bytea[], $3::uuid[]) n
         """
-    /// The parameters of ``claimTagNames``.
+    /// Records that tags no longer have names. The parameters are the same as those of ``claimTagNames``.
     static let releaseTagNames = """
         DELETE FROM tag_names t USING unnest($2::bytea[], $3::uuid[]) AS n (name, tag)
         WHERE t.scope = $1 AND t.folded_name = n.name AND t.tag = n.tag
         """
-    /// Scope; attachments; date, date of the first sweep.
+    /// Updates the dates since when no note holds attachments, and schedules sweeps of these attachments, unless they are due
+    /// earlier. Parameters: scope, array of attachments, current date, date of the sweeps.
     static let noteHolders = """
         WITH held AS (
             UPDATE blobs b SET unheld_since = CASE
@@ -97,13 +104,15 @@ enum PushStatements {
         ON CONFLICT (scope, object) DO UPDATE SET due_date = excluded.due_date
         WHERE sweeps.due_date IS NULL OR sweeps.due_date > excluded.due_date
         """
-    /// Scope; objects; date.
+    /// Schedules sweeps of objects, except those for which a sweep is due earlier. Parameters: scope, array of objects, date of
+    /// the sweeps.
     static let scheduleSweeps = """
         INSERT INTO sweeps (scope, object, due_date) SELECT $1::bigint, n, $3::timestamptz FROM unnest($2::uuid[]) n
         ON CONFLICT (scope, object) DO UPDATE SET due_date = excluded.due_date
         WHERE sweeps.due_date IS NULL OR sweeps.due_date > excluded.due_date
         """
-    /// Scope; attachments.
+    /// Deletes the blobs of attachments, and schedules the removal of their bytes from the blob store. Parameters: scope, array
+    /// of attachments.
     static let removeBlobs = """
         WITH removed AS (
             DELETE FROM blobs WHERE scope = $1 AND attachment = ANY ($2) RETURNING attachment, nonce, byte_count),
@@ -111,8 +120,9 @@ enum PushStatements {
         UPDATE scopes SET blob_bytes = blob_bytes - (SELECT coalesce(sum(byte_count), 0)::bigint FROM removed)
         WHERE id = $1 AND EXISTS (SELECT FROM removed)
         """
-    /// Scope; numbers, objects, sequences, types, whether each was made by the server, whether its text lost words, first
-    /// clocks, last clocks, text clocks, text origins, bodies, clocks of missing ancestors, devices, checksums; date.
+    /// Inserts parcels. Parameters: scope; arrays of numbers, objects, sequences, types of the objects, whether the server made
+    /// the parcel, whether its text lost words in a merge, first clocks, last clocks, text clocks, text origins, bodies,
+    /// ``Parcel/missingAncestors``, devices, checksums; date of the push.
     static let insertParcels = """
         INSERT INTO edits (scope, number, object, sequence, type, is_servers, has_lost_words, first_clock, last_clock,
             text_clock, text_origin, body, missing_ancestors, pushed_by, checksum, pushed_at)
@@ -120,14 +130,15 @@ enum PushStatements {
         FROM unnest($2::bigint[], $3::uuid[], $4::bigint[], $5::text[], $6::boolean[], $7::boolean[], $8::bytea[],
             $9::bytea[], $10::bytea[], $11::bytea[], $12::json[], $13::bytea[], $14::bytea[], $15::bigint[]) n
         """
-    /// Scope; objects, clocks of their texts.
+    /// Records that stored texts lost words in a merge. Parameters: scope; arrays of objects, and of the clocks of the texts.
     static let markLostWords = """
         UPDATE edits e SET has_lost_words = true, checksum = checksum + \(ParcelChecksum.lostWords)
         FROM unnest($2::uuid[], $3::bytea[]) AS n (object, clock)
         WHERE e.scope = $1 AND e.object = n.object AND e.last_clock >= n.clock AND e.text_clock = n.clock
             AND NOT e.has_lost_words
         """
-    /// Scope, sequence, digest, greatest clock, server clock, number of the last parcel, bytes of the inserted parcels.
+    /// Updates the row of a scope after a push. Parameters: scope, sequence, digest, greatest clock, server clock, number of the
+    /// most recent parcel, total size of the inserted parcels in bytes.
     static let advance = """
         UPDATE scopes SET sequence = $2, digest = $3, greatest_clock = $4, server_clock = $5, last_edit = $6,
             is_behind = is_behind OR sequence < $2, parcel_bytes = parcel_bytes + $7

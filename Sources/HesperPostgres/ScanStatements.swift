@@ -1,15 +1,17 @@
 import HesperStore
 
-/// The statements of feeds: one per scan. Each part of a statement reads one index in one direction with a limit. Without
-/// this structure, the planner, which cannot know the number of rows, would read and sort all of them. Types that Hesper
-/// defines are part of the text; other types are arguments.
+/// Builds the statement of a scan, which reads a feed. The statement is a union of parts. Each part reads one index in the order
+/// of the result, with a limit. Otherwise the planner, which does not know the number of rows, would read and sort all rows.
+/// Types that Hesper defines are written into the SQL text. Other types are arguments.
 struct ScanStatements {
     let reach: ScanFilter
-    /// Types of app objects that the scan names, in the order of their arguments.
+    /// The types of app objects that the scan names, in the order of the arguments.
     private let types: [String]
 
-    /// Up to this many app types get a part each; more are filtered from all app objects.
+    /// The maximum number of types of app objects for which the statement has a part for each type. If the scan names more types,
+    /// one part reads all app objects and filters them by type.
     private static let partLimit = 4
+    /// The number of the first parameter that is a type.
     private static let firstType = 5
     private static let own: Set<String> = ["note", "tag", "attachment"]
 
@@ -22,15 +24,17 @@ struct ScanStatements {
         self.types = Set(types).sorted()
     }
 
-    /// The arguments after the first four.
+    /// The types, which are the arguments after the first four: one argument for each type, or a single array if there are more
+    /// than ``partLimit`` types.
     var arguments: [PostgresValue] {
         guard !types.isEmpty else { return [] }
         return types.count > ScanStatements.partLimit ? [.textArray(types)] : types.map { .text($0) }
     }
 
-    /// Scope, first and last sequence, limit; the types. Nil if the scan reaches nothing. Columns: sequence, id, section, body;
-    /// for DeletedObjects section is null, and type, target and date are set. Bodies after ``resultBytes`` are null, except the
-    /// first.
+    /// The statement that reads the rows; nil if the scan selects none. Parameters: scope, first sequence, last sequence, maximum
+    /// number of rows, ``arguments``. Columns: sequence, id, section, body, type, merged_into, deletion_date. Objects have the
+    /// columns section and body, and DeletedObjects have the last three instead. After ``resultBytes`` of bodies, further bodies
+    /// are null.
     func rows(newestFirst: Bool) -> String? {
         let objects = """
             SELECT sequence, id, section, body, bytes, NULL::text AS type, NULL::uuid AS merged_into,
@@ -44,7 +48,8 @@ struct ScanStatements {
         let parts = parts(objects: objects, deleted: deleted).map { "(\($0) \(order) LIMIT $4)" }
         guard !parts.isEmpty else { return nil }
         let rows = parts.count == 1 ? parts[0] : "(\(parts.joined(separator: "\nUNION ALL ")) \(order) LIMIT $4)"
-        // Cast to integer because a sum of bigint is a numeric, which is slower. Bodies are smaller than 2 GiB.
+        // `bytes` is cast to integer because the sum of a bigint column is a numeric, which is slower. Every body is smaller
+        // than 2 GiB.
         return """
             SELECT sequence, id, section,
                 CASE WHEN sum(bytes::integer) OVER (\(order) ROWS UNBOUNDED PRECEDING) - bytes < \(ScanStatements.resultBytes)
@@ -53,11 +58,12 @@ struct ScanStatements {
             """
     }
 
-    /// Bytes of bodies in one result after which bodies are omitted, as all rows are in memory. Computing the sum costs a first
-    /// sync about a sixth of its time.
+    /// The total size in bytes of the bodies in a result after which further bodies are omitted, because all rows of a result are
+    /// in memory. Computing this size takes about a sixth of the time of a first sync.
     private static let resultBytes = 8 << 20
 
-    /// The number of rows and their total bytes, from indexes alone. The fourth argument is ignored.
+    /// The statement that reads the number of rows and the total size of their bodies in bytes; nil if the scan selects none. It
+    /// reads only indexes. It has the same parameters as that of ``rows(newestFirst:)``, but ignores the fourth.
     var amount: String? {
         let parts = parts(objects: "SELECT bytes FROM objects", deleted: "SELECT bytes FROM tombstones")
         guard !parts.isEmpty else { return nil }

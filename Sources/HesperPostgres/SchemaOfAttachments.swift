@@ -1,8 +1,8 @@
-/// The tables of attachments' bytes and of sweeps.
+/// The tables for the bytes of attachments and for sweeps.
 enum SchemaOfAttachments {
     static let blobs = """
-        -- Stored bytes, at most one row per attachment. The blob store has them under a name made of scope, attachment and
-        -- nonce. `unheld_since` is NULL while a note holds the attachment.
+        -- The blobs, at most one for each attachment. The name of a blob in the blob store consists of the scope, the attachment
+        -- and the nonce. `unheld_since` is the date since when no note holds the attachment; NULL while a note holds it.
         CREATE TABLE blobs (
             scope bigint NOT NULL,
             number bigint GENERATED ALWAYS AS IDENTITY,
@@ -14,14 +14,15 @@ enum SchemaOfAttachments {
             sha256 text COLLATE "C" NOT NULL,
             PRIMARY KEY (scope, attachment)
         );
-        -- Blobs without a row in `blobs` that are still to be removed from the blob store. Rows outlive the account.
+        -- Blobs that were deleted from `blobs` and still have to be removed from the blob store. The rows remain when the account
+        -- is deleted.
         CREATE TABLE removed_blobs (
             scope bigint NOT NULL,
             attachment uuid NOT NULL,
             nonce bigint NOT NULL,
             PRIMARY KEY (scope, attachment, nonce)
         );
-        -- Uploads that may be resumed.
+        -- Uploads that clients may resume.
         CREATE TABLE uploads (
             scope bigint NOT NULL,
             id uuid NOT NULL,
@@ -34,8 +35,9 @@ enum SchemaOfAttachments {
         );
         CREATE INDEX uploads_date ON uploads (creation_date);
 
-        -- The bytes of uploads received so far. Their keys start with the upload's random ID instead of the scope, which the
-        -- sweep of old uploads does not know. `turn` counts the requests that took an upload over; only the last may append.
+        -- The bytes of uploads that have been received so far. The keys of these two tables start with the random ID of the
+        -- upload, not with the scope, because the sweep of old uploads does not know the scope. `turn` is the number of requests
+        -- that have taken over the upload. Only the most recent of them may append bytes.
         CREATE TABLE staged_uploads (
             upload uuid PRIMARY KEY,
             byte_count bigint NOT NULL DEFAULT 0,
@@ -47,15 +49,16 @@ enum SchemaOfAttachments {
             bytes bytea NOT NULL,
             PRIMARY KEY (upload, start)
         );
-        -- Without compression: most attachments are compressed already.
+        -- The bytes are stored without compression, because most attachments are compressed already.
         ALTER TABLE upload_parts ALTER bytes SET STORAGE EXTERNAL;
         CREATE INDEX uploads_open ON uploads (scope) WHERE NOT is_finished;
         """
 
     static let sweeps = """
-        -- Objects that a sweep may have to thin or remove, and when to inspect each: superseded values, edits of deleted objects,
-        -- attachments that no live note holds, bytes without an attachment. `due_date` is NULL if there is nothing to wait for.
-        -- Values of edits up to number `looked_at` are in `versions`.
+        -- Objects of which a sweep may have to remove data: superseded values, edits of deleted objects, attachments that no
+        -- live note holds, bytes without an attachment. `due_date` is the date of the object's next sweep; NULL if none is
+        -- needed. `looked_at` is edits.number of the last edit of the object that a sweep has read. The values of all edits up
+        -- to this number are in `versions`.
         CREATE TABLE sweeps (
             scope bigint NOT NULL,
             object uuid NOT NULL,
@@ -64,8 +67,8 @@ enum SchemaOfAttachments {
             PRIMARY KEY (scope, object)
         );
         CREATE INDEX sweeps_date ON sweeps (due_date) WHERE due_date IS NOT NULL;
-        -- Register values that are still in the bag, up to `looked_at`. Thinning decides by these, so that it reads each body
-        -- only once. `edit` is edits.number.
+        -- The register values in the edits up to number `looked_at` that were not thinned. From this table, thinning decides
+        -- which values to remove, so that it reads the body of each edit only once. `edit` is edits.number.
         CREATE TABLE versions (
             scope bigint NOT NULL,
             object uuid NOT NULL,
@@ -78,11 +81,12 @@ enum SchemaOfAttachments {
         );
         """
 
-    /// Tables that version 8 added: the owner of the blob store.
+    /// The tables that version 8 added. They record whether the blob store belongs to this database, and its unknown files.
     static let blobStore = """
         -- One row about the blob store. The nonces are those of its current marker and of the marker that is being written; NULL
-        -- if there is none. The numbers are from the last listing of all blobs. `accepted_unknown` is the number of unknown files
-        -- that an operator accepted (hesper adopt-attachments).
+        -- if there is no such marker. `walk_date` is the date of the most recent listing of all blobs, in which the numbers of
+        -- files and bytes were counted. `accepted_unknown` is the number of unknown files that an operator has accepted with
+        -- `hesper adopt-attachments`.
         CREATE TABLE blob_store (
             one boolean PRIMARY KEY DEFAULT true CHECK (one),
             current_nonce bigint,
@@ -96,7 +100,7 @@ enum SchemaOfAttachments {
         );
         INSERT INTO blob_store DEFAULT VALUES;
 
-        -- Blobs without a row in `blobs`, with the time they were first seen. They are removed 30 days later.
+        -- Files of the blob store that have no row in `blobs`. They are removed 30 days after `first_seen`.
         CREATE TABLE unknown_blobs (
             scope bigint NOT NULL,
             attachment uuid NOT NULL,
@@ -107,10 +111,11 @@ enum SchemaOfAttachments {
         """
 }
 
-/// Statistics that are turned off.
+/// Turns off the planner statistics of the column `scope`.
 enum SchemaOfStatistics {
-    /// Plans are generic. With statistics on `scope` the planner would assume that every scope is as small as most are, and read
-    /// large ones completely. Without them it assumes that a scope is 1/200 of the table.
+    /// A plan is made once and used for all scopes. With statistics on `scope`, the planner would assume that every scope is as
+    /// small as most scopes are, and its plans would read large scopes completely. Without statistics, it assumes that a scope
+    /// has 1/200 of the table's rows.
     static let statistics = tables.map { "ALTER TABLE \($0) ALTER scope SET STATISTICS 0;" }.joined(separator: "\n")
 
     static let tables = [
@@ -119,9 +124,9 @@ enum SchemaOfStatistics {
     ]
 }
 
-/// Views with plain columns for an operator who queries with `psql`.
+/// Views that show the fields of objects as columns. They are for an operator who queries the database with `psql`.
 enum SchemaOfViews {
-    /// A `json` may contain the escape of U+0000, which `->>` cannot convert to text. The views show U+FFFD instead.
+    /// Replaces the escape of U+0000 in a body by that of U+FFFD, because `->>` cannot convert U+0000 to text.
     private static let readable = #"LATERAL (SELECT replace(body::text, '\u0000', '\ufffd')::json AS body) AS plain"#
 
     static let views = """

@@ -1,12 +1,13 @@
-/// Columns and tables that versions 2 and 3 added for devices.
+/// The columns and tables that versions 2 and 3 added for devices.
 enum SchemaOfDevices {
     static let lastUseAddress = """
-        -- The client address of the request at `last_use_date`. Earlier addresses are not stored.
+        -- The IP address from which the device sent the request at `last_use_date`. Earlier addresses are not stored.
         ALTER TABLE devices ADD COLUMN last_use_address text;
         """
 
     static let revocations = """
-        -- Devices that were revoked as lost. What each pushed after `moment` is undone.
+        -- Devices that were revoked because they were lost. Changes that the device pushed after `moment` are undone. NULL if no
+        -- changes are undone.
         CREATE TABLE revocations (
             scope bigint NOT NULL,
             node bytea NOT NULL,
@@ -14,7 +15,8 @@ enum SchemaOfDevices {
             requested_by bytea,
             request_date timestamptz NOT NULL,
             moment timestamptz,
-            -- The progress: which of two passes, and up to which sequence.
+            -- The progress of undoing the changes: the current one of two passes through the scope, and the sequence up to which
+            -- this pass has processed all objects.
             pass smallint NOT NULL,
             sequence bigint NOT NULL,
             finish_date timestamptz,
@@ -25,7 +27,8 @@ enum SchemaOfDevices {
             PRIMARY KEY (scope, node)
         );
         CREATE INDEX revocations_open ON revocations (scope, node) WHERE finish_date IS NULL;
-        -- Whether the scope has revocations. Read with the lock, so that a push queries them only if there are any.
+        -- Whether the scope has revocations. A push reads this column together with the other columns of the scope, and reads
+        -- the table of revocations only if there are any.
         ALTER TABLE scopes ADD COLUMN has_revocations boolean NOT NULL DEFAULT false;
         """
 }

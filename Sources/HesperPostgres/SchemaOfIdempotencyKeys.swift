@@ -1,8 +1,9 @@
-/// What the tenth version added: what requests with an `Idempotency-Key` left.
+/// The table that version 10 added. It records the requests that had an `Idempotency-Key` header.
 enum SchemaOfIdempotencyKeys {
     static let tables = """
-        -- `number` is the order in which the keys of a scope came. When a key comes, the one as many numbers before it as there
-        -- may be keys is removed.
+        -- One row for each `Idempotency-Key` that a request of the scope had. `number` is the order in which the keys arrived.
+        -- A scope has at most a fixed number of keys, the limit. When a key with the number n is inserted, the key with the
+        -- number n - limit is deleted.
         CREATE TABLE idempotency_keys (
             scope bigint NOT NULL,
             key_hash bytea NOT NULL,
@@ -15,7 +16,7 @@ enum SchemaOfIdempotencyKeys {
         );
         CREATE UNIQUE INDEX idempotency_keys_number ON idempotency_keys (scope, number);
         CREATE INDEX idempotency_keys_date ON idempotency_keys (creation_date);
-        -- As for the other tables of scopes: a plan is made for scopes of every size.
+        -- No statistics of `scope`, as in the other tables of scopes (SchemaOfStatistics).
         ALTER TABLE idempotency_keys ALTER scope SET STATISTICS 0;
         """
 }

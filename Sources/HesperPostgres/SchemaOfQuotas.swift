@@ -1,9 +1,9 @@
-/// Columns that version 9 added: storage usage, quotas, and disabled accounts.
+/// The columns that version 9 added for storage usage, quotas, and disabled accounts.
 enum SchemaOfQuotas {
     static let columns = """
-        -- The total bytes of the bodies of all parcels, so that a quota is checked without summing; like `blob_bytes`.
+        -- The total size of the bodies of the scope's parcels in bytes, so that a quota is checked without computing it.
         ALTER TABLE scopes ADD COLUMN parcel_bytes bigint NOT NULL DEFAULT 0;
-        -- The quota in bytes; NULL: the server's default; -1: unlimited.
+        -- The scope's quota in bytes. NULL means the server's default, and -1 means unlimited.
         ALTER TABLE scopes ADD COLUMN quota bigint;
         ALTER TABLE accounts ADD COLUMN disabled_since timestamptz;
         UPDATE scopes s SET parcel_bytes = e.bytes

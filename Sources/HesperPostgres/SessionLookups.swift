@@ -1,8 +1,9 @@
 import HesperStore
 import NIOConcurrencyHelpers
 
-/// Looks up sessions by token. Every request starts with such a lookup, so those that arrive during a query share the next
-/// one: many lookups cost little more than one. A connection that hangs delays them only for a short time.
+/// Looks up sessions by token. Every request starts with such a lookup. Lookups that arrive while a query is running are answered
+/// by the next query together, so many lookups cost little more than one. If a connection hangs, its lookups are soon retried on
+/// another connection.
 final class SessionLookups: Sendable {
     private let pool: PostgresPool
     private let log: (@Sendable (String) -> Void)?
@@ -11,11 +12,11 @@ final class SessionLookups: Sendable {
     private struct Lookup: Sendable {
         let token: TokenHash
         let done: CheckedContinuation<Session?, any Error>
-        /// Whether a connection was lost during the lookup.
+        /// Whether a connection was lost during an earlier attempt of this lookup.
         var wasLost = false
     }
 
-    /// The connection is lost; the lookups are retried on another one.
+    /// The connection was lost. The lookups are retried on another connection.
     private struct ConnectionLost: Error {}
 
     private struct State {
@@ -23,7 +24,7 @@ final class SessionLookups: Sendable {
         var isBusy = false
     }
 
-    /// The maximum number of tokens in one query.
+    /// The maximum number of tokens that one query looks up.
     private static let limit = 256
 
     init(pool: PostgresPool, log: (@Sendable (String) -> Void)?) {
@@ -42,7 +43,8 @@ final class SessionLookups: Sendable {
         }
     }
 
-    /// Resolves the waiting lookups and those that arrive meanwhile, on one connection; on another one if it is lost.
+    /// Resolves all waiting lookups, and those that arrive meanwhile, on one connection. If the connection is lost, continues on
+    /// another connection.
     private func run() async {
         while true {
             do {
@@ -64,7 +66,7 @@ final class SessionLookups: Sendable {
         }
     }
 
-    /// Takes the next waiting lookups. If there are none, returns nil and ends the processing.
+    /// Removes and returns the next waiting lookups. If there are none, returns nil and records that no queries are running.
     private func next() -> [Lookup]? {
         state.withLockedValue { state in
             let next = Array(state.waiting.prefix(SessionLookups.limit))
@@ -79,9 +81,11 @@ final class SessionLookups: Sendable {
         state.withLockedValue { $0.waiting.insert(contentsOf: lookups, at: 0) }
     }
 
+    /// Looks up sessions and resumes the callers with the results or errors.
     /// - Throws: an error after which the connection is unusable.
     private func resolve(_ lookups: [Lookup], on connection: Connection) throws {
-        // On a retry use the normal timeout: then the server is slow, not the connection lost.
+        // The first attempt has a short timeout, to detect a lost connection early. A retry has the normal timeout, because then
+        // the server may only be slow.
         let isLast = lookups.contains { $0.wasLost }
         func fetch() throws -> [TokenHash: Session] {
             try SessionLookups.sessions(of: lookups.map(\.token), on: connection)
@@ -92,7 +96,7 @@ final class SessionLookups: Sendable {
             throw ConnectionLost()
         }
         if case .failure(let error) = found, lookups.count > 1, (error as? StoreError)?.isUnavailable != true {
-            // A damaged row must not fail the other lookups, so resolve each separately.
+            // One damaged row must not make the other lookups fail, so look up each token with a separate query.
             for (index, lookup) in lookups.enumerated() {
                 do { try resolve([lookup], on: connection) } catch {
                     requeue(lookups[(index + 1)...])
@@ -117,7 +121,7 @@ final class SessionLookups: Sendable {
         return sessions
     }
 
-    /// A single statement reads one snapshot.
+    /// Reads the sessions of tokens. It is a single statement, so that all columns are read from one snapshot.
     private static let sql = """
         SELECT d.node, d.account, d.name, d.app_version, d.user_agent, d.creation_date, d.last_use_date, d.read_date,
             d.last_use_address, s.id, s.sequence, s.digest, d.token, a.disabled_since

@@ -1,8 +1,8 @@
 import GRDB
 import Synchronization
 
-/// Switches whether the writer's commits wait for the disk (`synchronous = FULL`). Commits of derived data do not wait: they
-/// are in the log in order, and become durable with the next commit that waits.
+/// Switches whether the writer's commits wait for the disk (`synchronous = FULL`). Commits of derived data do not wait: the
+/// write-ahead log contains all commits in order, so they become durable with the next commit that waits.
 final class CommitDurability: Sendable {
     private let isSuspended = Atomic(false)
 
@@ -15,7 +15,8 @@ final class CommitDurability: Sendable {
         return try result.get()
     }
 
-    /// Restores durable commits. Called before every transaction that requires them, in case an earlier attempt failed.
+    /// Makes commits wait for the disk again. It is called before every transaction whose commit must be durable, in case
+    /// ``suspend(on:_:)`` failed to do so.
     func ensure(on database: Database) throws {
         guard isSuspended.load(ordering: .relaxed) else { return }
         try database.execute(sql: "PRAGMA synchronous = FULL")

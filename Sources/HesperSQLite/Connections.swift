@@ -3,18 +3,19 @@ import GRDB
 
 /// The configuration of connections to the database.
 enum Connections {
-    /// The maximum number of concurrent readers. A page of a feed occupies one for a few milliseconds.
+    /// The maximum number of concurrent readers. Reading a page of a feed occupies a reader for a few milliseconds.
     private static let readerLimit = 8
-    /// The page cache of a reader, in KiB. A first sync reads each page once, so a larger cache would not help.
+    /// The size of a reader's page cache, in KiB. A first sync reads each page once, so a larger cache would not help.
     private static let readerCache = 2_048
-    /// The page cache of the writer, in KiB. Random IDs touch pages all over three indexes; this holds the upper levels and the
-    /// busy leaves for a scope of a million notes.
+    /// The size of the writer's page cache, in KiB. IDs are random, so writes change pages all over three indexes. For a scope
+    /// of a million notes, this cache holds the interior pages of these indexes and the leaf pages that change often.
     private static let writerCache = 65_536
-    /// The size of the write-ahead log, in pages, at which a commit starts a checkpoint. SQLite's default of 1,000 (4 MB) is
-    /// reached by every second push of 500 notes. With 4,000 (16 MB) an index page is written once for many commits, and
-    /// recovery after a crash still reads the log in a few hundredths of a second.
+    /// The size of the write-ahead log, in pages, at which a commit starts a checkpoint. Two pushes of 500 notes reach SQLite's
+    /// default of 1,000 pages (4 MB). With 4,000 pages (16 MB), a checkpoint writes an index page once for many commits, and
+    /// reading the log after a crash still takes only a few hundredths of a second.
     private static let checkpointPages = 4_000
-    /// The size in bytes to which the log is truncated when it restarts. It may grow far beyond this during a long read.
+    /// The size in bytes to which SQLite truncates the write-ahead log when it writes it from the start again. During a long
+    /// read the log may become much larger than this.
     private static let logSizeLimit = 64 << 20
 
     static func configuration(
@@ -24,7 +25,7 @@ enum Connections {
         configuration.label = "hesper"
         configuration.maximumReaderCount = readerLimit
         configuration.foreignKeysEnabled = true
-        // Commands in other processes write while the server runs.
+        // Other processes, such as `hesper account`, may write while the server runs, so writes wait for their locks.
         configuration.busyMode = .timeout(busyTimeout / .seconds(1))
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA cache_size = -\(readerCache)")
@@ -33,23 +34,24 @@ enum Connections {
         return configuration
     }
 
-    /// Opens a database while other processes open or close it. SQLite waits for most locks itself, up to `limit`. It fails
-    /// immediately where waiting could deadlock because two readers want to write: on the change to a write-ahead log (SQLite,
-    /// `sqlite3_busy_handler`) and on GRDB's first write. Then opening is retried.
+    /// Opens a database that other processes may open or close at the same time. Retries `open` for up to `limit` while it
+    /// fails with SQLITE_BUSY. SQLite waits for most locks itself, but it fails immediately if two readers want to become
+    /// writers, which could deadlock (SQLite, `sqlite3_busy_handler`). This happens when the database is switched to a
+    /// write-ahead log, and on GRDB's first write.
     static func waitingForOthers<T>(_ limit: Duration, _ open: () throws -> T) throws -> T {
         let end = ContinuousClock.now + limit
         while true {
             do {
                 return try open()
             } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && ContinuousClock.now < end {
-                // Random, so as not to retry in step with the others.
+                // A random pause, so that several waiting processes do not retry at the same time.
                 Thread.sleep(forTimeInterval: .random(in: 0.002...0.02))
             }
         }
     }
 
-    /// Configures the writer after it was opened. GRDB sets `synchronous = NORMAL` while it opens; only FULL makes commits
-    /// durable before they return. Deleted contents are overwritten.
+    /// Configures the writer's connection after it was opened. GRDB opens it with `synchronous = NORMAL`, but only FULL makes a
+    /// commit durable before it returns. With `secure_delete`, SQLite overwrites deleted contents.
     @Sendable static func setUpWriter(_ database: Database) throws {
         try database.execute(
             sql: """

@@ -1,15 +1,15 @@
 import GRDB
 import GRDBSQLite
 
-/// Interrupts statements that run past a deadline. SQLite calls a progress handler after every so many steps of its virtual
-/// machine, including those inside FTS5 (SQLite, sqlite3_progress_handler).
+/// Interrupts statements that run past a deadline. SQLite calls a progress handler after a fixed number of steps of its
+/// virtual machine, also while FTS5 runs (SQLite, sqlite3_progress_handler).
 final class Deadline {
     private let end: ContinuousClock.Instant
     private let connection: SQLiteConnection?
     /// Whether a statement was interrupted.
     private(set) var hasPassed = false
 
-    /// The number of steps between two checks of the clock, some tens of microseconds.
+    /// The number of virtual machine steps between two checks of the time. They take some tens of microseconds.
     private static let steps: Int32 = 1_000
 
     init(_ end: ContinuousClock.Instant, on database: Database) {
@@ -30,7 +30,8 @@ final class Deadline {
         return try body()
     }
 
-    /// - Returns: 0 to continue; any other value interrupts the statement.
+    /// Checks the deadline.
+    /// - Returns: 0 to continue the statement, or 1 to interrupt it.
     private func check() -> Int32 {
         if ContinuousClock.now >= end { hasPassed = true }
         return hasPassed ? 1 : 0

@@ -2,15 +2,17 @@ import Foundation
 
 /// A small file that reserves disk space, so that a database can be opened when the disk is full.
 ///
-/// SQLite creates the write-ahead log and its index when the first connection opens, and removes them when the last one
-/// closes. Both need space even if nothing is written. The reserve is deleted to make space for them, and written again after
-/// they are removed.
+/// SQLite creates the write-ahead log and its index when the first connection opens, and removes both when the last
+/// connection closes. They need space even if nothing is written. The reserve is deleted to make space for them if the disk is
+/// full, and written again after SQLite has removed them.
 struct DiskReserve {
     /// The name of the file, in the folder of the database.
     static let fileName = "hesper.reserve"
-    /// Several times what opening a database needs: 32 KiB for the index, some pages for the log.
+    /// The size of the reserve. It is several times the space that opening a database needs: 32 KiB for the index of the
+    /// write-ahead log, and some pages for the log itself.
     private static let bytes = 128 << 10
-    /// The free space required to create a reserve while a database is open, which may need the last of it.
+    /// The free space in bytes that must exist before a reserve is created while a database is open. With less free space,
+    /// the database may need all of it.
     private static let leastRoom = 8 << 20
 
     private let path: String
@@ -22,10 +24,10 @@ struct DiskReserve {
     }
 
     /// Deletes the reserve.
-    /// - Returns: whether it existed.
+    /// - Returns: whether the reserve existed.
     func release() -> Bool { unlink(path) == 0 }
 
-    /// Creates the reserve if there is ample space.
+    /// Creates the reserve if it does not exist and at least ``leastRoom`` bytes are free.
     func makeIfRoomy() {
         var system = statvfs()
         guard access(path, F_OK) != 0, statvfs(folder, &system) == 0,
@@ -34,7 +36,7 @@ struct DiskReserve {
         fill()
     }
 
-    /// Writes the reserve, or as much of it as fits.
+    /// Writes the reserve. If the disk becomes full, the reserve is smaller.
     func fill() {
         let file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
         guard file >= 0 else { return }

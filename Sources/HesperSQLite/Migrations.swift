@@ -3,10 +3,10 @@ import GRDB
 import HesperModel
 import HesperStore
 
-/// The migrations from each earlier version of the database to this one, in order. Each runs in one transaction.
+/// The migrations, in order. Each brings the tables from one version to the next, in one transaction.
 ///
-/// The version is SQLite's `user_version`. It is read and written with the write lock held, so that two processes that start
-/// at the same time do not both migrate.
+/// The version of a database is stored as SQLite's `user_version`. It is read and written while the write lock is held, so that
+/// two processes that start at the same time do not both migrate.
 enum Migrations {
     private static let all: [@Sendable (Database) throws -> Void] = [
         createTables, addAttachments, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
@@ -16,8 +16,11 @@ enum Migrations {
     /// The version of the tables that this program reads and writes.
     static var version: Int { all.count }
 
-    /// - Parameter version: the version to migrate to, for tests and for reading damaged databases of earlier versions.
-    /// - Throws: ``StoreError/newerDatabase(version:known:)``; the database is then unchanged.
+    /// Runs the migrations that the database needs.
+    /// - Parameter version: the version to migrate to. It is lower than the current one only in tests, and to read damaged
+    ///   databases of earlier versions.
+    /// - Throws: ``StoreError/newerDatabase(version:known:)`` if a later version of Hesper has migrated the database, which is
+    ///   then unchanged.
     static func run(on database: Database, to version: Int = Migrations.version) throws {
         for _ in 0...all.count {
             var isDone = false
@@ -112,7 +115,7 @@ enum Migrations {
         try database.execute(sql: SchemaOfIdempotencyKeys.tables)
     }
 
-    /// Inserts the members of notes that do not exist yet, which version 1 did not store.
+    /// Inserts the members of notes that lack the field they need to exist. Version 1 did not store them.
     private static func addMembersOfWaitingNotes(_ database: Database) throws {
         let waiting = try PreparedStatement(
             "SELECT scope, id, body FROM objects WHERE sequence IS NULL AND section = 0", on: database)

@@ -5,23 +5,24 @@ import HesperStore
 
 /// A prepared statement with direct access to SQLite's values.
 ///
-/// GRDB's rows copy every column, whereas this reads SQLite's own buffers. IDs, clocks, nodes and digests are BLOBs of 16 or
-/// 8 bytes, most significant first, so that SQLite compares them as the model does.
+/// GRDB's rows copy every column, whereas this type reads SQLite's own buffers. IDs, clocks, nodes and digests are BLOBs of 16
+/// or 8 bytes, most significant byte first, so that SQLite orders them as the model does.
 struct PreparedStatement {
-    /// Keeps the handle alive.
+    /// Owns the SQLite statement that ``handle`` refers to.
     private let statement: Statement
     private let handle: SQLiteStatement
 
     init(_ sql: String, on database: Database) throws {
         let cached = try database.cachedStatement(sql: sql)
-        // The cached statement may be in use, as in a merge of two scans, or when the body of a scan runs the same statement.
+        // The cached statement may be in use, for example if two scans are merged, or if code that is called for each row of a
+        // statement runs the same statement.
         let isBusy = sqlite3_stmt_busy(cached.sqliteStatement) != 0
         statement = isBusy ? try database.makeStatement(sql: sql) : cached
         handle = statement.sqliteStatement
     }
 
-    /// Advances to the next row. After the last row the statement is reset.
-    /// - Returns: whether there is a row.
+    /// Advances to the next row. If there is none, resets the statement.
+    /// - Returns: whether there is a next row.
     func step() throws -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true
@@ -43,22 +44,22 @@ struct PreparedStatement {
         return Int(sqlite3_changes(sqlite3_db_handle(handle)))
     }
 
-    /// Resets the statement. Until then its snapshot cannot end.
+    /// Resets the statement. The snapshot that it reads cannot end before.
     func reset() { sqlite3_reset(handle) }
 
-    /// Calls `body` for each row, and resets the statement, also after an error.
+    /// Calls `body` for each row. Resets the statement at the end, also after an error.
     func eachRow(_ body: () throws -> Void) throws {
         defer { reset() }
         while try step() { try body() }
     }
 
-    /// Returns what `body` makes of the first row; nil if there is no row.
+    /// Calls `body` for the first row and returns its result; nil if there is no row.
     func first<T>(_ body: () throws -> T?) throws -> T? {
         defer { reset() }
         return try step() ? try body() : nil
     }
 
-    /// Returns what `body` makes of each row.
+    /// Calls `body` for each row and returns the results in order.
     func all<T>(_ body: () throws -> T) throws -> [T] {
         var rows: [T] = []
         try eachRow { rows.append(try body()) }
@@ -80,7 +81,8 @@ protocol SQLiteBindable {
 extension PreparedStatement {
     var parameterCount: Int32 { sqlite3_bind_parameter_count(handle) }
 
-    /// The number in a parameter's name. SQLite treats `$2` as a name, and numbers parameters in order of appearance.
+    /// The number in a parameter's name, for example 2 for `$2`. SQLite treats `$2` as a name: its own index for the parameter
+    /// depends on where the name first occurs in the statement.
     func parameterNumber(_ index: Int32) -> Int? {
         sqlite3_bind_parameter_name(handle, index).flatMap { Int(String(cString: $0 + 1)) }
     }
@@ -202,7 +204,7 @@ extension PreparedStatement: StoredRow {
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
     func timestamp(_ column: Int32) -> Timestamp { Timestamp(clamping: integer(column)) }
 
-    /// The bytes of a column; valid until the next step.
+    /// The bytes of a column. They are valid until the next call of ``step()``.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_blob(handle, column)
         return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))

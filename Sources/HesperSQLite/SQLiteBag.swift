@@ -2,7 +2,7 @@ import HesperModel
 import HesperSQL
 import HesperStore
 
-/// What a merge reads of a scope, in the transaction that has locked it.
+/// Reads the data of a scope that a merge needs, in the transaction that has locked the scope.
 struct SQLiteBag: Bag {
     let snapshot: SQLiteSnapshot
     let scope: ScopeID
@@ -40,7 +40,7 @@ struct SQLiteBag: Bag {
         defer { row.reset() }
         var newest: Clock?
         while try row.step() {
-            // No text of this parcel, or of the following ones, is newer than the parcel's last clock.
+            // The rows are in descending order of the last clock, so no text in this or a later row is newer than this clock.
             if let newest, let last = row.clockIfAny(0), last <= newest { break }
             guard let text = row.clockIfAny(1), text.node == node, text < clock else { continue }
             newest = max(newest ?? text, text)

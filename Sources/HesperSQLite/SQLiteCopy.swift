@@ -2,17 +2,17 @@ import GRDB
 import HesperModel
 import HesperStore
 
-/// A copy of a database in a file that no server has open, as in a backup or a restore.
+/// A copy of a database, as in a backup or a restore. No server has its file open.
 public struct SQLiteCopy: Sendable {
     private let path: String
 
     /// - Parameter path: a file that ``SQLiteStore/copy(to:)`` wrote.
     public init(path: String) { self.path = path }
 
-    /// The tables that a restore empties: sessions, tickets and unfinished uploads are invalid after it.
+    /// The tables that a restore empties. Sessions, tickets and unfinished uploads are invalid after a restore.
     private static let ended = ["devices", "tickets", "uploads"]
 
-    /// The blobs of all accounts, in order of arrival.
+    /// Reads the blobs of all accounts, in order of arrival.
     public func blobs() throws -> [Blob] {
         try reading { database in
             let row = try PreparedStatement(
@@ -30,18 +30,20 @@ public struct SQLiteCopy: Sendable {
     /// The result of an inspection.
     public struct Report: Sendable {
         public var accounts = 0
-        /// Whether the objects were compared with their edits.
+        /// Whether each object was compared with the result of folding its edits.
         public var isFolded = false
-        /// Sentences: at most ``SQLiteCopy/findingLimit`` findings of SQLite's integrity check, then those of `hesper check`.
+        /// The inconsistencies, as sentences: at most ``SQLiteCopy/findingLimit`` findings of SQLite's integrity check, and then
+        /// the findings that `hesper check` would report.
         public var findings: [String] = []
     }
 
-    /// The maximum number of findings of SQLite's check.
+    /// The maximum number of findings of SQLite's integrity check in a report.
     static let findingLimit = 20
 
-    /// Inspects the whole copy: SQLite's integrity check, then every account's edits, which are folded again. A copy that an
-    /// earlier version wrote is not folded, because this version reads it only after a migration.
-    /// - Throws: ``StoreError``: `newerDatabase` if a later version of Hesper wrote it, `damaged` if it cannot be read.
+    /// Inspects the whole copy. Runs SQLite's integrity check, then folds the edits of every account again and compares the
+    /// results with the objects. The second step is omitted for a copy that an earlier version wrote, because this version can
+    /// read its tables only after a migration.
+    /// - Throws: ``StoreError``: `newerDatabase` if a later version of Hesper wrote the copy, `damaged` if it cannot be read.
     public func inspect() throws -> Report {
         try reading { database in
             let (version, known) = (try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0, Migrations.version)
@@ -68,11 +70,11 @@ public struct SQLiteCopy: Sendable {
         }
     }
 
-    /// Turns the copy into a database that went back in time (operating.md, Restoring): migrates it to this version, starts a
-    /// new epoch, and signs out every device. Removed rows are overwritten.
-    /// - Parameter lost: blobs that could not be restored. Their attachments are removed too, because an attachment that exists
-    ///   always has its bytes. Devices that have them upload both again.
-    /// - Throws: ``StoreError``: `newerDatabase` if a later version of Hesper wrote it.
+    /// Prepares the copy for use as a restored database (operating.md, Restoring): migrates it to this version, starts a new
+    /// epoch, and signs out every device. SQLite overwrites the removed rows.
+    /// - Parameter lost: blobs that could not be restored. Their attachments are removed too, because every attachment must have
+    ///   its bytes. Devices that have such an attachment upload it and its bytes again.
+    /// - Throws: ``StoreError``: `newerDatabase` if a later version of Hesper wrote the copy.
     public func beginNewEpoch(forgetting lost: [Blob] = []) throws {
         try mappingErrors {
             let queue = try DatabaseQueue(path: path)
@@ -83,7 +85,8 @@ public struct SQLiteCopy: Sendable {
                     for blob in lost { try SQLiteCopy.forget(blob, in: database) }
                     for table in SQLiteCopy.ended { try database.execute(sql: "DELETE FROM \(table)") }
                     try database.execute(sql: "UPDATE scopes SET restored_sequence = sequence")
-                    // A new blob store gets a new marker, as with a new database. With an existing one no marker is known.
+                    // Forget the nonces of the blob store's marker. If the blob store has no marker, the server writes a new one,
+                    // as with a new database. If the blob store has a marker, the database does not know its nonce.
                     try database.execute(
                         sql: """
                             UPDATE blob_store SET current_nonce = NULL, next_nonce = NULL, walk_date = NULL, accepted_unknown = 0;

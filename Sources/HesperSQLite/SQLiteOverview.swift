@@ -3,27 +3,30 @@ import GRDB
 import HesperModel
 import HesperStore
 
-/// A read-only overview of a database file. It also works while a server has the file open, and on tables of any version,
-/// because it does not migrate them.
+/// A summary of a database file, which is only read. It also works while a server has the file open, and for tables of any
+/// version, because it does not migrate them.
 public struct SQLiteOverview: Sendable {
-    /// The version of the tables.
+    /// The version of the database's tables.
     public let version: Int
-    /// The version that this program reads and writes.
+    /// The version of the tables that this program reads and writes.
     public static var knownVersion: Int { Migrations.version }
     /// The findings of SQLite's quick check, at most ``findingLimit``.
     public let findings: [String]
-    /// The installation; nil if it cannot be read.
+    /// The node of the installation; nil if the database contains none.
     public let installation: NodeID?
-    /// When the last push arrived, by the server's clock at that time; nil if there was none.
+    /// The date of the most recent push, by the server's clock at that time; nil if there was none.
     public let lastPushDate: Timestamp?
-    /// The accounts with the greatest clocks, greatest first.
+    /// The accounts whose greatest clocks are the latest, in descending order.
     public let greatestClocks: [AccountClock]
 
     private static let findingLimit = 10
-    /// How many seconds it waits for a server that is starting or stopping.
+    /// The maximum number of seconds to wait for a server that is starting or stopping.
     private static let busyTimeout = 10.0
 
-    /// - Parameter count: the number of ``greatestClocks`` to read.
+    /// Reads the summary.
+    /// - Parameters:
+    ///   - folder: the folder that contains the database.
+    ///   - count: the maximum number of ``greatestClocks`` to read.
     /// - Throws: ``StoreError``.
     public init(folder: URL, clocks count: Int = 0) throws {
         var configuration = Configuration()

@@ -3,23 +3,23 @@ import GRDB
 import HesperModel
 import HesperStore
 
-/// The database of a folder as the source of a move. While it is open, no other process can open it: it holds SQLite's
-/// exclusive lock on the file, which ends with this process.
+/// The database of a folder, as the source of a move to another database. While it is open, no other process can open it,
+/// because this process holds SQLite's exclusive lock on the file.
 public final class SQLiteRows: RowSource {
     private let database: Database
-    /// The page cache in KiB; it holds the upper levels of the indexes.
+    /// The size of the page cache in KiB. It holds the interior pages of the indexes.
     private static let cache = 65_536
 
     private init(_ database: Database) { self.database = database }
 
-    /// Opens the database of a folder for the duration of `body`; migrates it to this version first.
-    /// - Throws: ``MoveRefusal/inUse``; ``StoreError``.
+    /// Opens the database of a folder, migrates it to this version, runs `body`, and closes it.
+    /// - Throws: ``MoveRefusal/inUse`` if another process has the database open; ``StoreError``.
     public static func whileOpen<T>(folder: URL, _ body: (SQLiteRows) throws -> T) throws -> T {
         var configuration = Configuration()
         configuration.label = "hesper"
         configuration.foreignKeysEnabled = true
         configuration.prepareDatabase { database in
-            // Set before anything is read, so that the first read takes the lock permanently.
+            // The mode is set before anything is read, so that the first read takes the lock and keeps it.
             try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -\(cache)")
         }
         let path = folder.appending(path: SQLiteStore.fileName).path
@@ -76,7 +76,7 @@ public final class SQLiteRows: RowSource {
 }
 
 extension PreparedStatement {
-    /// The values of the row, whose columns are those of the table, in order.
+    /// The values of the row. The statement must select the table's columns in order.
     fileprivate func moved(_ table: MovedTable) -> [MovedValue] {
         table.columns.enumerated().map { index, column in
             let index = Int32(index)

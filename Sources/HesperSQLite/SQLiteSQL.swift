@@ -3,7 +3,7 @@ import GRDBSQLite
 import HesperSQL
 import HesperStore
 
-/// Runs the statements that are common to all SQL databases.
+/// Runs the statements that SQLite and PostgreSQL share.
 struct SQLiteSQL: SQLConnection {
     let snapshot: SQLiteSnapshot
 
@@ -30,7 +30,7 @@ struct SQLiteSQL: SQLConnection {
 
     func run(_ sql: String, _ arguments: [SQLValue]) throws -> Int { try prepare(sql, arguments).run() }
 
-    /// Runs the statement immediately: SQLite has no round trips to save.
+    /// Runs the statement immediately. Other databases save round trips by running it later, which SQLite does not have.
     func enqueue(_ sql: String, _ arguments: [SQLValue], expecting rows: Int?) throws {
         let changed = try run(sql, arguments)
         guard changed == rows ?? changed else {
@@ -43,15 +43,16 @@ struct SQLiteSQL: SQLConnection {
     }
 }
 
-/// The rows of a statement, read one by one.
+/// Reads the rows of a statement one by one.
 final class SQLiteCursor: SQLCursor {
     private let row: PreparedStatement
-    /// Whether the statement is at a row. While it is, the statement is not reused and the snapshot cannot end.
+    /// Whether the statement is positioned at a row. As long as it is, no other code uses the cached statement, and the snapshot
+    /// cannot end.
     private var isOnRow: Bool
-    /// Whether `next` has returned that row.
+    /// Whether ``next(_:)`` has already returned the row at which the statement is positioned.
     private var isGiven = false
 
-    /// Steps to the first row right away, so that no other cursor gets the same cached statement.
+    /// Advances to the first row immediately, so that no other cursor gets the same cached statement.
     fileprivate init(_ row: PreparedStatement) throws {
         self.row = row
         isOnRow = try row.step()
@@ -60,7 +61,7 @@ final class SQLiteCursor: SQLCursor {
     deinit { close() }
 
     func next<T>(_ body: (PreparedStatement) throws -> T) throws -> T? {
-        // Stepping after the last row, or after an error, would start the query again.
+        // If the statement were advanced after the last row or after an error, SQLite would run the query again.
         guard isOnRow else { return nil }
         if isGiven {
             isOnRow = false

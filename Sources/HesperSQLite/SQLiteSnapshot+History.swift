@@ -6,7 +6,8 @@ extension SQLiteSnapshot {
     func history(
         of object: UniqueID, in scope: ScopeID, before position: Int64?, limit: Int
     ) throws -> [StoredParcel] {
-        // The index is ordered by clock, not by number. This reads numbers from the index alone, without table rows.
+        // The index of an object's parcels is ordered by clock, not by number. So first read all the numbers, which the index
+        // contains, and sort them.
         let numbers = try sql.all(
             "SELECT number FROM edits WHERE scope = $1 AND object = $2 AND number < $3",
             [.scope(scope), .id(object), .integer(position ?? .max)]

@@ -9,7 +9,7 @@ extension SQLiteSnapshot {
         func add(_ sql: String, _ type: String?, isDeleted: Bool) throws {
             let rows = try prepare(sql)
             rows.bind(scope, scan.sequences.lowerBound, scan.sequences.upperBound, type)
-            // Step to the first row right away, so that the next cursor with the same text gets its own statement.
+            // Advance to the first row immediately, so that another cursor with the same SQL gets a statement of its own.
             if try rows.step() { cursors.append(ScanCursor(rows: rows, isDeleted: isDeleted)) }
         }
         func add(_ types: ScanFilter.Types, _ sql: String, isDeleted: Bool) throws {
@@ -22,7 +22,8 @@ extension SQLiteSnapshot {
         try add(objects, ScanStatements.objects(objects, newestFirst: scan.newestFirst), isDeleted: false)
         try add(deleted, ScanStatements.deleted(deleted, newestFirst: scan.newestFirst), isDeleted: true)
         while let index = next(of: cursors, newestFirst: scan.newestFirst) {
-            // While this cursor is before all others, and always if it is the only one, take its rows without comparing.
+            // Take rows of this cursor as long as they come before the current rows of all other cursors. If it is the only
+            // cursor, take all its rows.
             let others = cursors.indices.filter { $0 != index }.map { cursors[$0].sequence }
             let limit = (scan.newestFirst ? others.max() : others.min())
             while true {
@@ -47,7 +48,7 @@ extension SQLiteSnapshot {
         )
     }
 
-    /// The index of the cursor whose row comes next.
+    /// The index of the cursor whose current row comes next in the scan; nil if there is no cursor.
     private func next(of cursors: [ScanCursor], newestFirst: Bool) -> Int? {
         newestFirst
             ? cursors.indices.max { cursors[$0].sequence < cursors[$1].sequence }
@@ -91,7 +92,7 @@ extension ScanSize {
     }
 }
 
-/// One statement of a scan, positioned at a row.
+/// One of the statements of a scan, positioned at its current row.
 private struct ScanCursor {
     let rows: PreparedStatement
     let isDeleted: Bool

@@ -2,7 +2,8 @@ import HesperModel
 import HesperStore
 
 extension SQLiteSnapshot {
-    /// Searches newest first by `sortDate`, which is `creationDate` until it is set; equal dates by descending ID.
+    /// Returns the matching notes, ordered by `sortDate`, newest first, or by relevance if the search is ranked. A note without
+    /// `sortDate` is ordered by `creationDate`. Notes of the same date are in descending order of their IDs.
     func search(_ search: Search, in scope: ScopeID) throws -> SearchPage {
         var page = SearchPage(search)
         guard search.limit > 0 else { return page }
@@ -15,7 +16,7 @@ extension SQLiteSnapshot {
             while try deadline.watch(rows.step) {
                 passed += 1
                 let id = try rows.id(0)
-                // The search index may lag behind: notes that have been deleted since are skipped.
+                // The search index is updated after the commits, so it may contain notes that have been deleted: skip them.
                 var note: Note?
                 if case .entity(.note(let found), _?)? = try reader.state(of: id) { note = found }
                 let position =
@@ -31,10 +32,10 @@ extension SQLiteSnapshot {
         return page
     }
 
-    /// The candidates in the order of the results, according to the search index.
+    /// Finds the notes that may match, in the order of the results, according to the search index.
     ///
-    /// If there are words, the query starts with them: by its own choice SQLite would scan all notes in order and look up the
-    /// words for each. CROSS JOIN enforces the written order.
+    /// If the query has words, CROSS JOIN forces SQLite to find the words first. Otherwise SQLite would read all notes in order
+    /// and look up the words for each note.
     private func documents(_ search: Search, tags: [UniqueID]?, in scope: ScopeID) throws -> PreparedStatement {
         let match = ScopedTerms.match(search.query, scope: scope)
         var conditions = ["d.scope = ?1"]

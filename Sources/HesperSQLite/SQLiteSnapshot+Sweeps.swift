@@ -6,13 +6,15 @@ extension SQLiteSnapshot {
     func edits(
         of object: UniqueID, in scope: ScopeID, after position: Int64, limit: Int, bytes: Int
     ) throws -> (edits: [SweptEdit], isAll: Bool) {
-        // The numbers are read from the index alone, which is ordered by clock.
+        // The index of an object's edits contains their numbers, so no table rows are read. It is ordered by clock, so the
+        // numbers are sorted below.
         let numbers = try sql.all(
             "SELECT number FROM edits WHERE scope = $1 AND object = $2 AND number > $3",
             [.scope(scope), .id(object), .integer(position)]
         ) { $0.integer(0) }
         guard !numbers.isEmpty else { return ([], true) }
-        // Through this index, because in the table the column is stored after the body, which would be read as well.
+        // This index tells which rows have lost words. In the table, the column is stored after the body, so reading it there
+        // would read the body as well.
         let lost = Set(
             try sql.all(
                 """

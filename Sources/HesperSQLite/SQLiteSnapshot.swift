@@ -3,16 +3,17 @@ import HesperModel
 import HesperSQL
 import HesperStore
 
-/// A consistent snapshot of the database: a connection in a transaction. Its reads are in one file per subject.
+/// A consistent snapshot of the database: a connection in a transaction. Its methods are in extensions, one file for each
+/// subject.
 class SQLiteSnapshot: SQLSnapshot {
     let database: Database
 
     init(_ database: Database) { self.database = database }
 
-    /// Runs statements that are common to all SQL databases.
+    /// Runs the statements that SQLite and PostgreSQL share.
     var sql: SQLiteSQL { SQLiteSQL(snapshot: self) }
 
-    /// Returns a cached statement, ready to be bound.
+    /// Prepares a statement, or returns it from the cache of the connection.
     func prepare(_ sql: String) throws -> PreparedStatement { try PreparedStatement(sql, on: database) }
 
     func scopeStatuses(of scopes: [ScopeID]) throws -> [ScopeID: ScopeStatus] {
@@ -60,7 +61,8 @@ struct StateReader {
         tombstone = try snapshot.prepare(PushStatements.tombstone)
     }
 
-    /// - Parameter count: called with the number of bytes of the body before it is read.
+    /// Reads the state of an object; nil if neither the object nor a DeletedObject exists.
+    /// - Parameter count: a function that is called with the size of the body in bytes before the body is decoded.
     func state(of id: UniqueID, counting count: (Int) throws -> Void = { _ in }) throws -> ObjectState? {
         object.bind(scope, id)
         let live = try object.first {

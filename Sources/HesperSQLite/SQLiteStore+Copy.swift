@@ -1,12 +1,12 @@
 import GRDB
 
 extension SQLiteStore {
-    /// Writes a snapshot of the database to a file, while others may write.
+    /// Writes a snapshot of the database to a file. Other processes and other stores may write meanwhile.
     ///
-    /// `VACUUM INTO` reads one snapshot, so it ends however much is written meanwhile, and its result has no free pages with
-    /// erased contents (SQLite, VACUUM). The caller has to sync the file. The writer of this store is busy during the copy: a
-    /// server that continues to write opens another store for it.
-    /// - Parameter path: an empty file, or one that does not exist.
+    /// `VACUUM INTO` reads one snapshot, so later commits do not delay it, and the new file has no free pages with erased
+    /// contents (SQLite, VACUUM). The caller has to sync the file. This store cannot write during the copy, so a server copies
+    /// with a second store and continues to write with its own.
+    /// - Parameter path: the path of the new file, which must not exist or must be empty.
     /// - Throws: ``StoreError``, also if the task is cancelled.
     public func copy(to path: String) async throws {
         try await withTaskCancellationHandler {

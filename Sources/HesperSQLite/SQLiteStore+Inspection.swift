@@ -3,11 +3,12 @@ import GRDB
 import HesperStore
 
 extension SQLiteStore {
-    /// Checks the file with SQLite's integrity check, then the type of every value and the search index, all in one snapshot.
-    /// It does not block writers.
+    /// Runs SQLite's integrity check, then checks the type of every value and the search index. All checks read the same
+    /// snapshot and do not block writers.
+    /// - Returns: the damage that was found, as sentences.
     public func fileDamage() async throws -> [String] {
         do {
-            // A separate connection, as the pool's connections do not allow temporary tables.
+            // A connection of the pool would not allow temporary tables, so this uses a connection of its own.
             var configuration = Configuration()
             configuration.readonly = true
             configuration.busyMode = .timeout(10)
@@ -32,17 +33,18 @@ private struct FileInspection {
 
     init(database: Database) { self.database = database }
 
-    /// The maximum number of findings of SQLite's check: one damaged page can cause many.
+    /// The maximum number of findings of SQLite's integrity check, because one damaged page can cause many findings.
     private static let findingLimit = 20
 
-    /// - Throws: errors other than damage, which is added to `findings`.
+    /// Runs all checks and adds the damage that they find to `findings`.
+    /// - Throws: errors that are not damage.
     mutating func inspect() throws {
         try reporting("The pages") { try $0.inspectPages() }
         try reporting("Some rows") { try $0.inspectTypes() }
         try reporting("The search index") { try $0.inspectTerms() }
     }
 
-    /// Runs one check. If it cannot read to the end, that is a finding as well.
+    /// Runs one check. If the check fails because of damage, adds a finding that `part` cannot be read.
     private mutating func reporting(_ part: String, _ inspect: (inout FileInspection) throws -> Void) throws {
         do {
             try mappingErrors { try inspect(&self) }
@@ -58,8 +60,8 @@ private struct FileInspection {
         }
     }
 
-    /// Checks the types of all values. SQLite accepts any type in any column, and a value of a wrong type may be read as equal
-    /// in one place and not in another.
+    /// Checks that the type of each value is the type of its column. SQLite accepts a value of any type in any column, but a
+    /// value of the wrong type may compare as equal in one statement and as different in another.
     mutating func inspectTypes() throws {
         let tables = try String.fetchAll(
             database,
@@ -84,9 +86,9 @@ private struct FileInspection {
         }
     }
 
-    /// Compares the index with the terms of the stored texts: the positions of each term, and the number of terms in each note,
-    /// which is used for ranking. Both sides are summed as hashes, so memory does not grow with the index. Each term is looked
-    /// up as a search would do it.
+    /// Compares the search index with the terms of the stored texts: the positions of each term, and the number of terms of
+    /// each note, which ranking uses. The positions are compared as two sums of hashes, so the memory use does not grow with the
+    /// index. Each term is looked up in the index as a search does it.
     mutating func inspectTerms() throws {
         try database.execute(
             sql: """
@@ -124,7 +126,8 @@ private struct FileInspection {
         }
     }
 
-    /// Reads a number in SQLite's variable-length format (Database File Format, 1.6): 7 bits a byte, most significant first.
+    /// Decodes a number in SQLite's variable-length format (SQLite, Database File Format, 1.6), which has 7 bits in each byte,
+    /// most significant first. Nil if the bytes are not such a number.
     private static func number(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard (1...8).contains(bytes.count), let last = bytes.last, last < 0x80,
             bytes.dropLast().allSatisfy({ $0 >= 0x80 })

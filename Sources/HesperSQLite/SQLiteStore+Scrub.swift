@@ -2,20 +2,22 @@ import GRDB
 import HesperStore
 
 extension SQLiteStore {
-    /// The number of pages of the search index that are merged in one write.
+    /// The number of pages of the search index that are merged in one transaction.
     private static let mergedPages = 500
-    /// The maximum number of merge steps. An index of a million notes takes some hundreds.
+    /// The maximum number of transactions that merge the search index. The index of a million notes needs some hundreds.
     private static let turns = 10_000
-    /// The number of attempts to truncate the log, which fails while it is being read, and the pause between them.
+    /// The maximum number of attempts to truncate the write-ahead log. An attempt fails if a reader is using the log.
     private static let attempts = 50
+    /// The pause between two attempts to truncate the write-ahead log.
     private static let pause = Duration.milliseconds(200)
 
-    /// Removes erased contents from the file. Deleted rows are overwritten immediately (`secure_delete`), but the search index
-    /// keeps words until its segments are merged, and the write-ahead log keeps old pages until it is truncated.
+    /// Removes the contents of deleted rows from the files. The rows themselves were overwritten when they were deleted
+    /// (`secure_delete`), but the search index contains their words until its segments are merged, and the write-ahead log
+    /// contains old pages until it is truncated.
     public func scrub() async throws { try await scrub(attempts: SQLiteStore.attempts) }
 
     func scrub(attempts: Int) async throws {
-        // A negative number starts a merge of all segments, a positive one continues it (SQLite FTS5, 6.9).
+        // A negative number of pages starts a merge of all segments, and a positive number continues it (SQLite FTS5, 6.9).
         for turn in 0..<SQLiteStore.turns {
             let pages = turn == 0 ? -SQLiteStore.mergedPages : SQLiteStore.mergedPages
             let isDone = try await onWriter { database in
@@ -28,7 +30,7 @@ extension SQLiteStore {
         }
         for _ in 0..<attempts {
             let isDone = try await onWriter { database in
-                // Do not block other writes while waiting for a reader.
+                // Fail immediately if a reader uses the log, so that other writes need not wait for this reader.
                 let busyTimeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
                 try database.execute(sql: "PRAGMA busy_timeout = 0")
                 defer { try? database.execute(sql: "PRAGMA busy_timeout = \(busyTimeout)") }

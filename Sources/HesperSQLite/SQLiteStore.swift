@@ -5,22 +5,24 @@ import HesperModel
 import HesperStore
 import Synchronization
 
-/// A store in a SQLite file in a data folder: one writer and a pool of readers. Other processes may open the file as well.
+/// A store in a SQLite file in a data folder, with one connection that writes and a pool of connections that read. Other
+/// processes may open the file as well.
 ///
 ///     let store = try SQLiteStore(folder: URL(filePath: "data"))
 public final class SQLiteStore: Store {
     public let installation: Installation
     /// SQLite allows one writer at a time.
     public let writers = 1
-    /// Nil: uploads are stored in the data folder, next to the database.
+    /// Always nil, because uploads are stored in the data folder, next to the database.
     public let uploadStage: (any UploadStage)? = nil
-    /// Nil: only one server uses the file. Changes by commands are detected with ``otherProcessesHaveCommitted()``.
+    /// Always nil, because only one server uses the file. Changes that commands make in other processes are detected with
+    /// ``otherProcessesHaveCommitted()``.
     public let signals: (any Signals)? = nil
     private let pool: DatabasePool
     private let sessions: SessionReader
     private let reserve: DiskReserve
     private let commitDurability = CommitDurability()
-    /// The last `data_version` on the writer's connection; it changes with commits of other connections.
+    /// The most recently read `data_version` of the writer's connection. Commits of other connections change it.
     private let dataVersion = Atomic<Int64>(0)
 
     /// The path of the database file.
@@ -29,15 +31,17 @@ public final class SQLiteStore: Store {
     /// The name of the database file.
     public static let fileName = "hesper.sqlite"
 
-    /// Opens the database of a folder. Creates both if they are missing, accessible only by their owner.
+    /// Opens the database of a folder. Creates the folder and the database if they do not exist. Only their owner can access
+    /// them.
     /// - Parameters:
-    ///   - busyTimeout: how long a write waits for the writes of other processes before it fails as `unavailable`.
-    /// - Throws: ``StoreError``: `newerDatabase` if a later version of Hesper migrated it, `unavailable` if it cannot be opened.
+    ///   - busyTimeout: the maximum time that a write waits for writes of other processes. Then it fails as `unavailable`.
+    /// - Throws: ``StoreError``: `newerDatabase` if a later version of Hesper has migrated the database, `unavailable` if it
+    ///   cannot be opened.
     public convenience init(folder: URL, busyTimeout: Duration = .seconds(10)) throws {
         try self.init(folder: folder, busyTimeout: busyTimeout, prepare: { _ in })
     }
 
-    /// - Parameter prepare: called with each new connection; tests use it to observe statements.
+    /// - Parameter prepare: a function that is called with each new connection. Tests use it to observe statements.
     init(
         folder: URL, busyTimeout: Duration = .seconds(10), prepare: @escaping @Sendable (Database) throws -> Void
     ) throws {
@@ -81,8 +85,9 @@ public final class SQLiteStore: Store {
             throw unusable(folder, cause.map { String(cString: strerror($0.code.rawValue)) } ?? "\(error)")
         }
         let path = folder.appending(path: fileName).path
-        // SQLite gives its auxiliary files the mode of this file. An existing file must not be opened here: closing it would
-        // release the locks that other connections of this process have on it (SQLite, How To Corrupt).
+        // The file is created here for its mode, which SQLite also gives to its auxiliary files. An existing file must not be
+        // opened here, because closing it would release the locks that connections of this process have on it (SQLite, How To
+        // Corrupt).
         let file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
         if file >= 0 {
             try? FileHandle(fileDescriptor: file).close()
@@ -123,7 +128,8 @@ public final class SQLiteStore: Store {
     /// Interrupts the running statements of all connections.
     func interrupt() { pool.interrupt() }
 
-    /// Runs `body` on the writer. It is not cancelled with its task, as the transaction may contain pushes of other requests.
+    /// Runs `body` on the connection that writes. If the task is cancelled, `body` continues, because its transaction may
+    /// contain the pushes of other requests.
     func onWriter<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { done in
             pool.asyncWriteWithoutTransaction { database in
@@ -132,30 +138,33 @@ public final class SQLiteStore: Store {
         }
     }
 
-    /// Reads the version on the writer, where the store's own commits do not change it (SQLite, PRAGMA data_version).
+    /// Compares `data_version` with its previous value. It is read on the connection that writes, because there the store's own
+    /// commits do not change it (SQLite, PRAGMA data_version).
     public func otherProcessesHaveCommitted() async throws -> Bool {
         let version = try await onWriter { try Int64.fetchOne($0, sql: "PRAGMA data_version") ?? 0 }
         return dataVersion.exchange(version, ordering: .relaxed) != version
     }
 
-    /// Reads on the caller's thread, without waiting for a connection of the pool.
+    /// Reads the session on the caller's thread, without waiting for a connection of the pool.
     public func session(of token: TokenHash) throws -> Session? { try sessions.session(of: token) }
 
-    /// Closes all connections. The last process to close the database checkpoints the write-ahead log and removes it, so that
-    /// the database file is complete.
+    /// Closes all connections. When the last process closes the database, SQLite copies the write-ahead log into the database
+    /// file and removes it.
     /// - Throws: ``StoreError`` if a read is still running.
     public func close() throws {
         try mappingErrors {
             try sessions.close()
             try pool.close()
-            // The pool closes its writer first, and readers cannot checkpoint. So open and close one more writer.
+            // The pool closes its readers last, and a reader cannot copy the write-ahead log into the database. So open and
+            // close one more connection that can write.
             try DatabaseQueue(path: pool.path, configuration: pool.configuration).close()
         }
-        // This may be the last free space on the disk, so take it only if this was the last connection.
+        // The reserve may take the last free space of the disk, so write it only if no other process needs this space for the
+        // write-ahead log.
         if access(path + "-shm", F_OK) != 0 { reserve.fill() }
     }
 
-    /// For tests: the value of a pragma on the writer's connection.
+    /// Reads the value of a pragma on the writer's connection, for tests.
     func writerPragma(_ name: String) throws -> Int? {
         try mappingErrors { try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA \(name)") } }
     }

@@ -19,7 +19,8 @@ extension SQLiteTransaction {
             uniqueID: id, email: email, passwordHash: passwordHash, creationDate: creationDate, scope: scope)
     }
 
-    /// Deletes the rows that foreign keys do not delete with the scope: those of the virtual table.
+    /// Deletes the scope's rows of `terms`, a virtual table. Foreign keys, by which rows of other tables are deleted with the
+    /// scope, are impossible in virtual tables.
     func eraseRows(of scope: ScopeID) throws {
         try sql.enqueue(
             "DELETE FROM terms WHERE rowid IN (SELECT number FROM documents WHERE scope = $1)", [.scope(scope)])

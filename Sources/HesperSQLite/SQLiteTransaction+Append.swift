@@ -10,17 +10,19 @@ extension SQLiteTransaction {
         for name in writing.releasedNames { try run(PushStatements.releaseTagName, name, in: scope) }
         try ObjectWriter(transaction: self, scope: scope, device: device, date: date).write(writing)
         for name in writing.claimedNames { try run(PushStatements.claimTagName, name, in: scope) }
-        // Bytes may arrive before their attachment. Once the ID is deleted, no note can hold them.
+        // The bytes of an attachment may arrive before the attachment. Once the ID is deleted, no note can hold the attachment,
+        // so its bytes are removed.
         for deletion in writing.deletions { try removeBlob(of: deletion.deleted.uniqueID, in: scope) }
         try updateUnheldDates(of: writing.touchedAttachments, in: scope, at: date)
         for object in writing.sweeps { try scheduleSweep(of: object, in: scope, at: date) }
-        // Texts that were stored before. Those of this push are marked as they are inserted.
+        // Mark texts of earlier pushes that lost words. The texts of this push are marked when they are inserted.
         for text in writing.lostTexts { try markLostWords(of: text, in: scope) }
         let bytes = try append(writing.parcels, to: scope, by: device, at: date)
         try advance(writing, parcelBytes: bytes)
         return (writing.head, writing.sequences)
     }
 
+    /// Inserts parcels.
     /// - Returns: the total size of their bodies in bytes.
     private func append(
         _ parcels: [RowChanges.NumberedParcel], to scope: ScopeID, by device: NodeID?, at date: Timestamp
@@ -57,7 +59,7 @@ extension SQLiteTransaction {
         }
     }
 
-    /// Claims or releases a tag's name.
+    /// Runs ``PushStatements/claimTagName`` or ``PushStatements/releaseTagName``.
     private func run(_ sql: String, _ name: RowChanges.NamedTag, in scope: ScopeID) throws {
         let statement = try prepare(sql)
         statement.bind(scope, name.name, name.tag)

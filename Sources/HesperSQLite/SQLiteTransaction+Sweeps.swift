@@ -5,7 +5,7 @@ import HesperStore
 // MARK: - Scheduling
 
 extension SQLiteTransaction {
-    /// Schedules the first sweep of an object. An earlier due date is kept.
+    /// Schedules a sweep of an object that was changed at `date`, unless an earlier sweep is scheduled already.
     func scheduleSweep(of object: UniqueID, in scope: ScopeID, at date: Timestamp) throws {
         let schedule = try prepare(PushStatements.scheduleSweep)
         schedule.bind(scope, object, date.adding(Sweep.firstCheckDelay))
@@ -28,7 +28,7 @@ extension SQLiteTransaction {
 extension SQLiteTransaction {
     func record(_ edit: SweptEdit, of sweep: DueSweep) throws {
         let key: [SQLValue] = [.scope(sweep.scope), .id(sweep.object), .integer(edit.position)]
-        // The account may have been deleted meanwhile.
+        // If the account was deleted after the sweep began, there is no row to update.
         guard try sql.run("UPDATE sweeps SET looked_at = $3 WHERE scope = $1 AND object = $2", key) > 0 else { return }
         for stored in edit.versions {
             let version = stored.version

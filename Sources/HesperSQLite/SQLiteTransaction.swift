@@ -4,10 +4,10 @@ import HesperModel
 import HesperSQL
 import HesperStore
 
-/// A write transaction; there is one at a time. Its writes are in one file per subject.
+/// A write transaction. SQLite runs one at a time. Its methods are in extensions, one file for each subject.
 final class SQLiteTransaction: SQLiteSnapshot, SQLTransaction {
-    /// Runs `body` in a transaction that takes the write lock at its start. A transaction that starts with a read cannot become
-    /// a writer after another process has committed.
+    /// Runs `body` in a transaction that takes the write lock at its start. If a transaction started with a read, it could not
+    /// write any more after another process has committed.
     static func run<T>(on database: Database, _ body: (any Transaction) throws -> T) throws -> T {
         try mappingErrors {
             try database.beginTransaction(.immediate)
@@ -24,8 +24,8 @@ final class SQLiteTransaction: SQLiteSnapshot, SQLTransaction {
         }
     }
 
-    /// Fails if SQLite has rolled the transaction back, as it does when the disk is full or fails. Otherwise each of the
-    /// following statements would be committed by itself.
+    /// Throws an error if SQLite has rolled back the transaction, as it does if the disk is full or fails. Without this check,
+    /// each of the following statements would be committed separately.
     private func checkIsOpen() throws {
         guard sqlite3_get_autocommit(database.sqliteConnection) == 0 else {
             throw StoreError.unavailable("SQLite has rolled the transaction back")
@@ -52,7 +52,7 @@ final class SQLiteTransaction: SQLiteSnapshot, SQLTransaction {
         }
     }
 
-    /// Reads the scope's row. The transaction has the write lock of the database, which locks all scopes.
+    /// Reads the scope's row. It needs no lock, because the transaction already has the write lock of the whole database.
     func lock(_ scope: ScopeID) throws -> LockedScope? {
         let row = try prepare(PushStatements.lock)
         row.bind(scope)

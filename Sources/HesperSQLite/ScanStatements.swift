@@ -2,14 +2,15 @@ import HesperModel
 import HesperStore
 
 extension SQLiteSnapshot {
-    /// Replaces "all app objects" in what a scan reaches by the names of their types.
-    /// - Parameter sql: the statement that finds the next type.
+    /// If `types` includes all app objects, replaces this by the names of their types in the scope.
+    /// - Parameter sql: the statement that finds the next type, ``ScanStatements/nextObjectType`` or
+    ///   ``ScanStatements/nextDeletedType``.
     func named(_ types: ScanFilter.Types, in scope: ScopeID, _ sql: String) throws -> ScanFilter.Types {
         guard case .some(let names, withAppObjects: true) = types else { return types }
         return .some((names + (try appTypes(in: scope, sql))).sorted(), withAppObjects: false)
     }
 
-    /// The types of app objects, found by skipping from one to the next in an index.
+    /// Returns the types of app objects in the scope. Each query finds the next type in an index.
     private func appTypes(in scope: ScopeID, _ sql: String) throws -> [String] {
         let row = try prepare(sql)
         var types: [String] = []
@@ -23,12 +24,12 @@ extension SQLiteSnapshot {
     }
 }
 
-/// The statements of feeds. Each reads one index in order; the results of several are merged by the caller.
+/// The statements that read feeds. Each reads one index in order. The caller merges the results of several statements.
 enum ScanStatements {
     static let nextObjectType = "SELECT type FROM objects WHERE scope = ?1 AND type > ?2 ORDER BY type LIMIT 1"
     static let nextDeletedType = "SELECT type FROM tombstones WHERE scope = ?1 AND type > ?2 ORDER BY type LIMIT 1"
 
-    /// Scope, first and last sequence; the type if there is one.
+    /// The statement that reads objects. Parameters: scope, first sequence, last sequence, and the type if `types` is `some`.
     static func objects(_ types: ScanFilter.Types, newestFirst: Bool) -> String {
         let order = newestFirst ? "DESC" : "ASC"
         return switch types {
@@ -41,7 +42,7 @@ enum ScanStatements {
         }
     }
 
-    /// The parameters of ``objects(_:newestFirst:)``.
+    /// The statement that reads DeletedObjects. It has the same parameters as that of ``objects(_:newestFirst:)``.
     static func deleted(_ types: ScanFilter.Types, newestFirst: Bool) -> String {
         let order = newestFirst ? "DESC" : "ASC"
         let type = if case .some = types { "AND type = ?4" } else { "" }
@@ -51,7 +52,8 @@ enum ScanStatements {
             """
     }
 
-    /// The number of rows and their total bytes, from an index alone.
+    /// The statement that reads the number of rows and the total size of their bodies in bytes. It reads only an index.
+    /// Parameters: scope, first sequence, last sequence, and the type if `isOfType` is true.
     static func amount(of table: String, isOfType: Bool) -> String {
         """
         SELECT count(*), coalesce(sum(bytes), 0) FROM \(table)

@@ -1,5 +1,5 @@
-/// The tables of version 1 (storage.md, Tables). IDs, digests and clocks are BLOBs of 16 bytes, nodes of 8 bytes, dates
-/// are milliseconds since 1970. Every key starts with the scope, and every query names a scope.
+/// The tables of version 1 (storage.md, Tables). IDs, digests and clocks are stored as BLOBs of 16 bytes, nodes as BLOBs of 8
+/// bytes, and dates as milliseconds since 1970. The keys of a scope's tables start with the scope, and each query names one.
 enum Schema {
     static let tables = """
         CREATE TABLE installation (
@@ -8,7 +8,7 @@ enum Schema {
             node BLOB NOT NULL
         );
 
-        -- AUTOINCREMENT: the number of an erased scope is never reused.
+        -- AUTOINCREMENT ensures that the number of an erased scope is never used again.
         CREATE TABLE scopes (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             sequence INTEGER NOT NULL DEFAULT 0,
@@ -47,8 +47,8 @@ enum Schema {
         CREATE INDEX devices_account ON devices (account, number);
 
         -- The current state of objects. `sequence` is NULL while an object lacks the field that it needs to exist. The indexes
-        -- contain `bytes`, so that what is left to download is counted without reading rows. `body` is last, so that all other
-        -- columns are read without it.
+        -- contain `bytes`, so that the size of a download is computed without reading rows. `body` is the last column, so that
+        -- the other columns can be read without reading it.
         CREATE TABLE objects (
             number INTEGER PRIMARY KEY,
             scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
@@ -64,7 +64,7 @@ enum Schema {
         CREATE INDEX objects_sequence ON objects (scope, sequence, bytes);
         CREATE INDEX objects_type ON objects (scope, type, sequence, bytes);
 
-        -- All edits, in parcels as they were pushed. `number` is the order of arrival.
+        -- All edits. Each row is a parcel, which contains the edits of one object in one push. `number` is the order of arrival.
         CREATE TABLE edits (
             number INTEGER PRIMARY KEY,
             scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
@@ -82,7 +82,7 @@ enum Schema {
         );
         CREATE INDEX edits_object ON edits (scope, object, last_clock);
 
-        -- DeletedObjects.
+        -- The DeletedObjects.
         CREATE TABLE tombstones (
             number INTEGER PRIMARY KEY,
             scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
@@ -99,7 +99,7 @@ enum Schema {
         CREATE INDEX tombstones_type ON tombstones (scope, type, sequence, bytes, deletion_date);
         CREATE INDEX tombstones_merged ON tombstones (scope, merged_into) WHERE merged_into IS NOT NULL;
 
-        -- The tags and attachments that live notes hold, by the notes' own registers.
+        -- The tags and attachments (`member`) that notes (`object`) hold according to their registers, without deleted notes.
         CREATE TABLE members (
             scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
             member BLOB NOT NULL,
@@ -114,8 +114,8 @@ enum Schema {
             PRIMARY KEY (scope, folded_name)
         ) WITHOUT ROWID;
 
-        -- The notes in the search index, which is updated after the commits. If `text_clock` differs from the note's, its text
-        -- has to be indexed again.
+        -- The notes in the search index, which is updated after a push has been committed. If `text_clock` is not the clock of
+        -- the note's text, the text has to be indexed again.
         CREATE TABLE documents (
             number INTEGER PRIMARY KEY,
             scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
@@ -127,11 +127,12 @@ enum Schema {
         CREATE UNIQUE INDEX documents_note ON documents (scope, note);
         CREATE INDEX documents_date ON documents (scope, sort_date, note);
 
-        -- By documents.number. Each term is written `scope:term`, so that a search reads only terms of its scope.
+        -- The terms of each note in the search index. The row ID is documents.number. Each term has the form `scope:term`, so
+        -- that a search reads only terms of its scope.
         CREATE VIRTUAL TABLE terms USING fts5 (text, tokenize = "ascii tokenchars ':'");
         """
 
-    /// Views with plain columns for an operator who queries with `sqlite3`.
+    /// Views that show the fields of objects as columns. They are for an operator who queries the database with `sqlite3`.
     static let views = """
         CREATE VIEW notes AS SELECT
             scope, body ->> '$.uniqueID' AS id, sequence, body ->> '$.creationDate' AS creation_date,

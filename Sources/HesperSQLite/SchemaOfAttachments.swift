@@ -1,8 +1,8 @@
-/// The tables of attachments' bytes and of sweeps, which version 2 added.
+/// The tables for the bytes of attachments and for sweeps, which versions 2 and 9 added.
 enum SchemaOfAttachments {
     static let tables = """
-        -- Stored bytes, at most one row per attachment. The blob store has them under a name made of scope, attachment and
-        -- nonce.
+        -- The blobs, at most one for each attachment. The name of a blob in the blob store consists of the scope, the attachment
+        -- and the nonce.
         CREATE TABLE blobs (
             number INTEGER PRIMARY KEY,
             scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
@@ -11,15 +11,15 @@ enum SchemaOfAttachments {
             byte_count INTEGER NOT NULL,
             sha256 TEXT NOT NULL,
             arrival_date INTEGER NOT NULL,
-            -- Since when no note holds the attachment; NULL while one does.
+            -- The date since when no note holds the attachment; NULL while a note holds it.
             unheld_since INTEGER
         );
         CREATE UNIQUE INDEX blobs_attachment ON blobs (scope, attachment);
-        -- The total of byte_count, so that a quota is checked without summing.
+        -- The sum of `byte_count` of the scope's blobs, so that a quota is checked without computing it.
         ALTER TABLE scopes ADD COLUMN blob_bytes INTEGER NOT NULL DEFAULT 0;
 
-        -- Blobs without a row in `blobs` that are still to be removed from the blob store. Without a foreign key, because rows
-        -- outlive the account.
+        -- Blobs that were deleted from `blobs` and still have to be removed from the blob store. There is no foreign key, because
+        -- the rows must remain when the account is deleted.
         CREATE TABLE removed_blobs (
             scope INTEGER NOT NULL,
             attachment BLOB NOT NULL,
@@ -27,7 +27,7 @@ enum SchemaOfAttachments {
             PRIMARY KEY (scope, attachment, nonce)
         ) WITHOUT ROWID;
 
-        -- Uploads that may be resumed. The bytes received so far are in a file named after the ID.
+        -- Uploads that clients may resume. The bytes received so far are in a file whose name is the ID.
         CREATE TABLE uploads (
             number INTEGER PRIMARY KEY,
             scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
@@ -41,9 +41,10 @@ enum SchemaOfAttachments {
         CREATE UNIQUE INDEX uploads_id ON uploads (scope, id);
         CREATE INDEX uploads_date ON uploads (creation_date);
 
-        -- Objects that a sweep may have to thin or remove, and when to inspect each: superseded values, edits of deleted
-        -- objects, attachments that no live note holds, bytes without an attachment. `due_date` is NULL if there is nothing to
-        -- wait for. Values of edits up to number `looked_at` are in `versions`.
+        -- Objects of which a sweep may have to remove data: superseded values, edits of deleted objects, attachments that no
+        -- live note holds, bytes without an attachment. `due_date` is the date of the object's next sweep; NULL if none is
+        -- needed. `looked_at` is edits.number of the last edit of the object that a sweep has read. The values of all edits up
+        -- to this number are in `versions`.
         CREATE TABLE sweeps (
             scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
             object BLOB NOT NULL,
@@ -52,8 +53,8 @@ enum SchemaOfAttachments {
             PRIMARY KEY (scope, object)
         ) WITHOUT ROWID;
         CREATE INDEX sweeps_date ON sweeps (due_date) WHERE due_date IS NOT NULL;
-        -- Register values that are still in the bag, up to `looked_at`. Thinning decides by these, so that it reads each body
-        -- only once. `edit` is edits.number.
+        -- The register values in the edits up to number `looked_at` that were not thinned. From this table, thinning decides
+        -- which values to remove, so that it reads the body of each edit only once. `edit` is edits.number.
         CREATE TABLE versions (
             scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
             object BLOB NOT NULL,
@@ -65,35 +66,37 @@ enum SchemaOfAttachments {
             PRIMARY KEY (scope, object, edit, attribute)
         ) WITHOUT ROWID;
 
-        -- When the server received the deletion. The grace period starts then, whatever deletion date the client reported.
+        -- The date on which the server received the deletion. The time for which the object can be restored starts then, not at
+        -- the deletion date that the client reported.
         ALTER TABLE tombstones ADD COLUMN arrival_date INTEGER NOT NULL DEFAULT 0;
         UPDATE tombstones SET arrival_date = deletion_date;
         DROP INDEX tombstones_type;
         CREATE INDEX tombstones_type ON tombstones (scope, type, sequence, bytes, arrival_date);
-        -- The date of the request at `read_sequence`, exact to a minute, like `last_use_date`.
+        -- The date of the request in which the device read the feed up to `read_sequence`. Like `last_use_date`, it is exact to a
+        -- minute.
         ALTER TABLE devices ADD COLUMN read_date INTEGER;
-        -- Whether its text lost words in a merge; then it is never thinned. The column is stored after the body, so it is read
-        -- from the index alone.
+        -- Whether the text of the parcel lost words in a merge. Such a text is never thinned. The column is stored after the
+        -- body, so it is read from its index, which avoids reading the body.
         ALTER TABLE edits ADD COLUMN has_lost_words INTEGER NOT NULL DEFAULT 0;
         CREATE INDEX edits_lost_words ON edits (scope, object) WHERE has_lost_words = 1;
         """
 
-    /// Marks texts of which version 1 may have lost words without recording it. Only texts that several devices wrote can have
-    /// lost any, so none of those that exist now is ever thinned.
+    /// Marks the texts that may have lost words in a merge of version 1, which did not record this. They are all existing texts
+    /// of objects whose texts were written by several devices. Marked texts are never thinned.
     static let unknownLosses = """
         UPDATE edits SET has_lost_words = 1 WHERE text_clock IS NOT NULL AND (scope, object) IN (
             SELECT scope, object FROM edits WHERE text_clock IS NOT NULL
             GROUP BY scope, object HAVING count(DISTINCT substr(text_clock, 9)) > 1);
         """
 
-    /// Schedules immediate sweeps of existing objects.
+    /// Schedules an immediate sweep of each existing object that has several parcels or is deleted.
     static let firstSweeps = """
         INSERT INTO sweeps (scope, object, due_date)
         SELECT scope, object, 0 FROM edits GROUP BY scope, object HAVING count(*) > 1;
         INSERT OR IGNORE INTO sweeps (scope, object, due_date) SELECT scope, id, 0 FROM tombstones;
         """
 
-    /// Rights of one process to run a task, with their end.
+    /// The table of leases. A lease gives one process (`holder`) the right to run a task (`name`) until `end_date`.
     static let leases = """
         CREATE TABLE leases (
             name TEXT PRIMARY KEY NOT NULL,
@@ -102,11 +105,12 @@ enum SchemaOfAttachments {
         );
         """
 
-    /// Tables that version 9 added: the owner of the blob store.
+    /// The tables that version 9 added. They record whether the blob store belongs to this database, and its unknown files.
     static let blobStore = """
         -- One row about the blob store. The nonces are those of its current marker and of the marker that is being written; NULL
-        -- if there is none. The numbers are from the last listing of all blobs. `accepted_unknown` is the number of unknown files
-        -- that an operator accepted (hesper adopt-attachments).
+        -- if there is no such marker. `walk_date` is the date of the most recent listing of all blobs, in which the numbers of
+        -- files and bytes were counted. `accepted_unknown` is the number of unknown files that an operator has accepted with
+        -- `hesper adopt-attachments`.
         CREATE TABLE blob_store (
             one INTEGER PRIMARY KEY CHECK (one = 1),
             current_nonce INTEGER,
@@ -120,7 +124,7 @@ enum SchemaOfAttachments {
         );
         INSERT INTO blob_store (one) VALUES (1);
 
-        -- Blobs without a row in `blobs`, with the time they were first seen. They are removed 30 days later.
+        -- Files of the blob store that have no row in `blobs`. They are removed 30 days after `first_seen`.
         CREATE TABLE unknown_blobs (
             scope INTEGER NOT NULL,
             attachment BLOB NOT NULL,

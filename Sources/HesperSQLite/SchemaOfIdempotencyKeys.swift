@@ -1,8 +1,9 @@
-/// What the eleventh version added: what requests with an `Idempotency-Key` left.
+/// The table that version 11 added. It records the requests that had an `Idempotency-Key` header.
 enum SchemaOfIdempotencyKeys {
     static let tables = """
-        -- `number` is the order in which the keys of a scope came. When a key comes, the one as many numbers before it as there
-        -- may be keys is removed.
+        -- One row for each `Idempotency-Key` that a request of the scope had. `number` is the order in which the keys arrived.
+        -- A scope has at most a fixed number of keys, the limit. When a key with the number n is inserted, the key with the
+        -- number n - limit is deleted.
         CREATE TABLE idempotency_keys (
             scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
             key_hash BLOB NOT NULL,

@@ -1,12 +1,13 @@
-/// Columns that version 7 added for the descent of texts, and version 8 for checksums of parcels.
+/// The columns that version 7 added for the ancestors of texts, and version 8 for checksums of parcels.
 enum SchemaOfTexts {
     static let descent = """
-        -- The concatenated clocks of ancestors of this text that the server did not have when the text arrived. Includes the
-        -- text's own clock if a device pushed it again after a restore. The column is stored after the body, so an index finds
-        -- the rows that have a value.
+        -- The clocks of those ancestors of the parcel's text that the server did not have when the text arrived, concatenated.
+        -- They include the clock of the text itself if a device pushed the text again after a restore. The column is stored
+        -- after the body, so rows that have a value are found in an index, which avoids reading the bodies.
         ALTER TABLE edits ADD COLUMN missing_ancestors BLOB;
         CREATE INDEX edits_missing_ancestors ON edits (scope, object) WHERE missing_ancestors IS NOT NULL;
-        -- The sequence of the scope when the database was restored from a backup; NULL if it never was.
+        -- The sequence that the scope had when the database was most recently restored from a backup; NULL if it never was
+        -- restored.
         ALTER TABLE scopes ADD COLUMN restored_sequence INTEGER;
         """
 

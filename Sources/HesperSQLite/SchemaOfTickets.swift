@@ -1,8 +1,9 @@
-/// The table that version 5 added: tickets.
+/// The table of tickets, which version 5 added.
 enum SchemaOfTickets {
     static let tables = """
-        -- Links and codes that work once. `token` is the hash of the code. `account` is the account whose password or address it
-        -- is for, and `email` the address that an invitation is for.
+        -- Links and codes that can be used once. `token` is the hash of the code. `account` is the account whose password can be
+        -- reset or whose address is verified. `email` is the address that was invited. It is NULL if anyone may use the
+        -- invitation.
         CREATE TABLE tickets (
             token BLOB PRIMARY KEY NOT NULL,
             purpose TEXT NOT NULL,

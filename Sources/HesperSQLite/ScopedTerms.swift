@@ -1,10 +1,10 @@
 import HesperModel
 import HesperStore
 
-/// The terms of the search index. Each is prefixed with its scope, so a prefix search finds nothing of other scopes and its
-/// cost does not depend on them.
+/// The terms of the search index. Each term starts with the number of its scope, so a prefix search does not find terms of
+/// other scopes, and its duration does not depend on their number.
 enum ScopedTerms {
-    /// The terms of a text, separated by spaces: `7:milk 7:and 7:bread`.
+    /// The terms of a text, separated by spaces, for example `7:milk 7:and 7:bread` in scope 7.
     static func joined(in text: String, scope: ScopeID) -> [UInt8] {
         let prefix = Array("\(scope.rawValue):".utf8)
         let space = UInt8(ascii: " ")
@@ -19,7 +19,7 @@ enum ScopedTerms {
         return bytes
     }
 
-    /// The query in FTS5's syntax: `"7:milk" * AND "7:two 7:wor" *`; nil if it has no terms.
+    /// The query in FTS5's syntax, for example `"7:milk" * AND "7:two 7:wor" *` in scope 7. Nil if the query has no terms.
     static func match(_ query: SearchQuery, scope: ScopeID) -> String? {
         guard !query.phrases.isEmpty else { return nil }
         return query.phrases.map { phrase in

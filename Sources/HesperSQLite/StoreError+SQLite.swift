@@ -2,17 +2,19 @@ import GRDB
 import GRDBSQLite
 import HesperStore
 
-/// `SQLITE_IOERR_SHMSIZE`, a macro that Swift does not import: the index of the write-ahead log could not grow.
+/// The value of the macro `SQLITE_IOERR_SHMSIZE`, which Swift does not import. SQLite reports it if the index of the
+/// write-ahead log could not grow.
 private let noRoomForLogIndex = SQLITE_IOERR | 19 << 8
 
 extension StoreError {
-    /// The last error of a connection.
+    /// Creates an error from the most recent error of a connection.
     init(lastOf connection: SQLiteConnection?) {
         let code = sqlite3_extended_errcode(connection)
         self.init(code: code, message: sqlite3_errmsg(connection).map { String(cString: $0) } ?? "")
     }
 
-    /// Maps an SQLite result code to temporary conditions (disk full or failing, lock held by another process) or bugs.
+    /// Maps a result code of SQLite to a store error: `full` or `unavailable` for temporary conditions, such as a full disk or
+    /// a lock of another process, `damaged` for a damaged file, and `failed` for all others, which are bugs.
     init(code: Int32, message: String) {
         let text = "SQLite \(code): \(message)"
         switch code & 0xff {

@@ -33,8 +33,9 @@ struct CopyRows {
 
 extension Connection {
     /// Copies rows into a table: `COPY t (a, b) FROM STDIN (FORMAT binary)`. The values must have exactly the columns' types.
-    /// - Parameter body: adds the rows; if it throws, the copy is rolled back, with the transaction if one is open.
-    /// - Returns: how many rows were copied.
+    /// - Parameter body: a function that adds the rows. If it throws an error, no row is copied, and an open transaction can only
+    ///   be rolled back.
+    /// - Returns: the number of copied rows.
     @discardableResult
     func copyIn(_ sql: String, _ body: (inout CopyRows) throws -> Void) throws -> Int {
         try outsidePipeline {
@@ -45,7 +46,7 @@ extension Connection {
                 try rows.end()
             } catch {
                 guard brokenBy == nil else { throw error }
-                // The server's error is the cause, unless it only reports our own abort.
+                // If the server reports an error, it is the cause and is thrown, unless it is that of the abort requested here.
                 do {
                     try endCopy(sql, undoing: "aborted by the client")
                 } catch let reported as PostgresError where reported.sqlState == "57014" {}

@@ -1,7 +1,7 @@
 import CPostgres
 
 extension Connection {
-    /// Thrown to leave a copy early; never leaves this file.
+    /// Thrown to end a copy before its last row. It is always caught in this file.
     private struct Stopped: Error {}
 
     /// Passes each row of `COPY (…) TO STDOUT (FORMAT binary)` to `body` as the bytes of its columns, nil for null. The bytes

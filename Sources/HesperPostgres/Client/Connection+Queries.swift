@@ -8,20 +8,20 @@ extension Connection {
         }
     }
 
-    /// Runs a query and returns what `body` makes of the first row; nil if there is no row.
+    /// Runs a query, calls `body` for the first row and returns its result; nil if there is no row.
     func first<T>(_ sql: String, _ arguments: [PostgresValue] = [], _ body: (Row) throws -> T?) throws -> T? {
         let result = try result(sql, arguments)
         return result.rowCount > 0 ? try result.row(0, body) : nil
     }
 
-    /// Runs a query and returns what `body` makes of each row.
+    /// Runs a query, calls `body` for each row and returns the results in order.
     func all<T>(_ sql: String, _ arguments: [PostgresValue] = [], _ body: (Row) throws -> T) throws -> [T] {
         let result = try result(sql, arguments)
         return try (0..<result.rowCount).map { try result.row($0, body) }
     }
 
-    /// Runs a statement, after all that was enqueued.
-    /// - Returns: how many rows it changed.
+    /// Runs a statement after all enqueued statements.
+    /// - Returns: the number of rows that it changed.
     @discardableResult
     func run(_ sql: String, _ arguments: [PostgresValue] = []) throws -> Int { try result(sql, arguments).changed }
 }

@@ -13,13 +13,13 @@ import Foundation
 /// argument is null, PostgreSQL infers the type.
 final class Connection {
     private let handle: OpaquePointer
-    /// How long one wait for the server may take before the running statement is cancelled.
+    /// The maximum time to wait for a result of the server. Then the running statement is cancelled.
     var timeout: Duration
     /// The number of round trips to the server.
     private(set) var roundTrips = 0
     /// The error that made the connection unusable; nil while it is usable.
     private(set) var brokenBy: PostgresError?
-    /// The first error of an enqueued statement; not thrown yet.
+    /// The first error of an enqueued statement that was not thrown yet; nil if there is none.
     private var failure: (any Error)?
     private var prepared = PreparedStatements()
     private var cursorCount = 0
@@ -36,19 +36,19 @@ final class Connection {
     /// For tests: called with the text of each statement as it is sent.
     var log: ((String) -> Void)?
 
-    /// What the next result from the server belongs to.
+    /// A result that the server still has to send: that of a preparation, of a statement, or of the end of the pipeline.
     private enum Expected {
         case preparation(of: String)
         case statement(String, rows: Int?, isAwaited: Bool)
         case sync
     }
 
-    /// How long a trivial query may take.
+    /// The maximum time to wait for the result of a trivial query, such as `SELECT 1`.
     static let probeTimeout: Duration = .seconds(2)
-    /// Bytes in the pipeline above which the next statement first waits until they are sent.
+    /// The number of enqueued bytes above which they are sent before more statements are enqueued.
     private static let pipelineLimit = 1 << 20
-    /// How often a late statement is cancelled, one second apart. The server ignores a cancel request for a statement that
-    /// has not started yet.
+    /// The maximum number of cancel requests for a statement that exceeds its timeout, one second apart. There are several
+    /// because the server ignores a cancel request that arrives before the statement starts.
     private var cancellations = 5
 
     /// Connects. libpq tries the hosts of the connection string in order, each for at most `connect_timeout`.
@@ -76,7 +76,7 @@ final class Connection {
     /// Whether the open transaction has failed and can only be rolled back.
     var hasFailed: Bool { PQtransactionStatus(handle) == PQTRANS_INERROR }
 
-    /// The ID of the server process of this session.
+    /// The ID of the process that serves this session on the PostgreSQL server.
     var processID: Int32 { PQbackendPID(handle) }
 
     /// Whether the server accepts writes, as last reported. PostgreSQL 14 and later report a change with the next result.
@@ -86,12 +86,13 @@ final class Connection {
         }
     }
 
-    /// Whether the server accepted writes at the start of the session and no longer does: another one is the primary now.
+    /// Whether the server accepted writes at the start of the session and no longer does, because another server has become the
+    /// primary.
     var hasStoppedAcceptingWrites: Bool { acceptedWrites && !acceptsWrites }
 
     // MARK: Closing
 
-    /// Marks the connection as unusable; the first error is kept.
+    /// Marks the connection as unusable because of an error. If it is unusable already, its first error is kept.
     @discardableResult
     private func markBroken(_ error: PostgresError) -> PostgresError {
         if brokenBy == nil { brokenBy = error }
@@ -99,7 +100,7 @@ final class Connection {
         return error
     }
 
-    /// Marks the connection as lost. The error is the server's message when it ended the session, or else libpq's.
+    /// Marks the connection as lost. Returns the error that the server sent before it ended the session, or else that of libpq.
     private func connectionLost() -> PostgresError {
         if let last = notices.fatal { return markBroken(last) }
         return markBroken(.lost(PQerrorMessage(handle).map(PostgresError.line) ?? ""))
@@ -128,7 +129,7 @@ final class Connection {
     func enqueue(
         _ sql: String, _ arguments: [PostgresValue] = [], isPrepared: Bool = true, expecting rows: Int? = nil
     ) {
-        // The server would skip it as well, as it does with all statements after a failed one.
+        // If an earlier statement has failed, this one is not sent. The server would skip it anyway.
         guard failure == nil else { return }
         do {
             try send(sql, arguments, isPrepared: isPrepared, expecting: rows, isAwaited: false)
@@ -174,7 +175,7 @@ final class Connection {
         return name
     }
 
-    /// Sends all enqueued bytes, and reads what has arrived meanwhile, so that neither side has to buffer much.
+    /// Sends all enqueued bytes, and reads the data that arrives meanwhile, so that neither side has to buffer much.
     private func push() throws {
         var timeout = Timeout(timeout)
         while PQflush(handle) == 1 {
@@ -248,7 +249,8 @@ final class Connection {
         }
     }
 
-    /// Detects a COMMIT that PostgreSQL reports as successful although nothing was committed, or a standby may lack it.
+    /// Detects a COMMIT that PostgreSQL reports as successful although the transaction was rolled back, or although a synchronous
+    /// standby may not have received it. Returns nil for all other results.
     private func commitFailure(_ result: QueryResult, of sql: String) -> PostgresError? {
         guard sql == "COMMIT" else { return nil }
         if PQcmdStatus(result.handle).map({ String(cString: $0) }) != "COMMIT" {
@@ -258,7 +260,7 @@ final class Connection {
         return markBroken(.lost("the commit may not have reached the synchronous standbys"))
     }
 
-    /// Records the first error: it is the cause of those that follow.
+    /// Records an error, unless an earlier one is recorded, which is then the cause of this one.
     private func record(_ error: PostgresError) {
         if error.isConnection { markBroken(error) }
         if failure == nil { failure = error }
@@ -266,7 +268,7 @@ final class Connection {
 
     // MARK: Queries
 
-    /// Executes a statement, after all that was enqueued, and returns its result.
+    /// Executes a statement after all enqueued statements, and returns its result.
     func result(_ sql: String, _ arguments: [PostgresValue], isPrepared: Bool = true) throws -> QueryResult {
         // An earlier failure of an enqueued statement is thrown first.
         if failure == nil { try send(sql, arguments, isPrepared: isPrepared, isAwaited: true) }
@@ -292,7 +294,7 @@ final class Connection {
 
     // MARK: Outside the pipeline
 
-    /// Executes several statements without arguments, after all that was enqueued.
+    /// Executes several statements without arguments, after all enqueued statements.
     func execute(script: String) throws {
         try outsidePipeline {
             log?(script)
@@ -302,7 +304,7 @@ final class Connection {
         }
     }
 
-    /// Runs `body` with pipeline mode off, for what libpq does not support in a pipeline.
+    /// Runs `body` with pipeline mode turned off, because libpq does not support scripts and copies in a pipeline.
     func outsidePipeline<T>(_ body: () throws -> T) throws -> T {
         try flush()
         if PQpipelineStatus(handle) != PQ_PIPELINE_OFF, PQexitPipelineMode(handle) != 1 { throw connectionLost() }
@@ -348,7 +350,7 @@ final class Connection {
 
     /// Sends bytes of a copy; waits while the server accepts no more.
     func putCopy(_ bytes: [UInt8]) throws {
-        // Each piece has its own timeout: the limit is on how long the server makes no progress.
+        // The timeout limits the time in which the server makes no progress, so it starts again for each piece.
         var timeout = Timeout(timeout)
         let isPut = bytes.withUnsafeBufferPointer { bytes in
             bytes.withMemoryRebound(to: CChar.self) { PQputCopyData(handle, $0.baseAddress, Int32($0.count)) }
@@ -356,7 +358,7 @@ final class Connection {
         guard isPut == 1 else { throw connectionLost() }
         while PQflush(handle) == 1 {
             try wait(forSending: true, &timeout)
-            // An error that arrives meanwhile is read at the end; until then the server discards the data.
+            // If the server reports an error meanwhile, it discards all further data. The error is read at the end of the copy.
             guard PQconsumeInput(handle) == 1 else { throw connectionLost() }
         }
     }
@@ -389,8 +391,8 @@ final class Connection {
 
     // MARK: Waiting
 
-    /// Runs `body`, which only executes trivial queries, with a short timeout. A server that does not respond in time
-    /// hangs and would not process a cancel request either, so the connection is given up.
+    /// Runs `body`, which executes only trivial queries, with a short timeout. A server that does not respond in this time would
+    /// not process a cancel request either, so none is sent, and the connection becomes unusable.
     func withProbeTimeout<T>(_ body: () throws -> T) rethrows -> T {
         let usual = (timeout: timeout, cancellations: cancellations)
         timeout = Connection.probeTimeout
@@ -418,7 +420,7 @@ final class Connection {
     /// Waits until the socket is readable, sending buffered bytes meanwhile, and reads from it.
     private func waitForInput(_ timeout: inout Timeout) throws {
         let unsent = PQflush(handle)
-        // A failed write is ignored here: the message that the server sent before it closed is still to be read.
+        // If sending fails, the error is ignored here, because the server's message about why it closed must still be read.
         if postgres_pending(handle) == 0 { try wait(forSending: unsent == 1, &timeout) }
         guard PQconsumeInput(handle) == 1 else { throw connectionLost() }
     }
@@ -445,7 +447,7 @@ final class Connection {
         guard let request = PQgetCancel(handle) else { return }
         defer { PQfreeCancel(request) }
         var message = [CChar](repeating: 0, count: 256)
-        // Success shows in the result of the statement.
+        // The return value is ignored. Whether the statement was cancelled is known from its result.
         PQcancel(request, &message, Int32(message.count))
     }
 

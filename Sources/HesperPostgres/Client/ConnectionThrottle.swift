@@ -1,8 +1,8 @@
 import Foundation
 import NIOConcurrencyHelpers
 
-/// Makes one connection at a time, with exponential back-off after a failure. During the back-off all callers get the
-/// last error immediately, and a server that becomes available again is not flooded with connections.
+/// Makes one connection at a time, with exponential back-off after a failure. During the back-off, all callers immediately get
+/// the error of the most recent attempt. So a server that becomes available again does not get many connections at once.
 final class ConnectionThrottle: Sendable {
     private struct State {
         var failures = 0
@@ -28,7 +28,7 @@ final class ConnectionThrottle: Sendable {
             isConnecting.lock()
             isConnecting.unlock(withValue: false)
         }
-        // The attempt that this thread waited for may have failed.
+        // This thread may have waited for the attempt of another thread. If that attempt failed, do not make another one.
         try throwDuringBackOff()
         state.withLockedValue { $0.isRetrying = true }
         do {
@@ -41,7 +41,7 @@ final class ConnectionThrottle: Sendable {
         }
     }
 
-    /// - Throws: the last error, during the back-off and while another thread retries.
+    /// Throws the error of the most recent attempt during the back-off, and while another thread makes the next attempt.
     private func throwDuringBackOff() throws {
         try state.withLockedValue { state in
             guard let error = state.error, state.isRetrying || state.notBefore > .now else { return }

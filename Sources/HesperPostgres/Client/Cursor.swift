@@ -1,4 +1,4 @@
-/// The rows of a query, fetched in batches of about a megabyte: for results that may be large or are not read to the end.
+/// Reads the rows of a query in batches of about a megabyte. It is for results that may be large or are not read to the end.
 /// Several cursors may be open at once, with other statements in between. A cursor ends with its transaction.
 final class Cursor {
     private let connection: Connection
@@ -8,9 +8,9 @@ final class Cursor {
     private var batch: Int32 = Cursor.firstBatch
     private var isAtEnd = false
 
-    /// A body may have a megabyte, so the first batch is small.
+    /// The number of rows in the first batch, and the minimum for the others. It is small because a row may have a megabyte.
     private static let firstBatch: Int32 = 16
-    /// The maximum, however small the rows were so far.
+    /// The maximum number of rows in a batch, even if all rows so far were small.
     private static let greatestBatch: Int32 = 128
     private static let batchBytes = 1 << 20
 
@@ -36,7 +36,7 @@ final class Cursor {
     /// The approximate number of bytes of the batch in memory.
     var heldBytes: Int { result?.byteCount ?? 0 }
 
-    /// Returns what `body` makes of the next row; nil after the last.
+    /// Calls `body` for the next row and returns its result; nil after the last row.
     func next<T>(_ body: (Row) throws -> T) throws -> T? {
         if let result, index >= result.rowCount, !isAtEnd { try fetch() }
         guard let result, index < result.rowCount else { return nil }
@@ -54,7 +54,7 @@ final class Cursor {
 }
 
 extension Connection {
-    /// Opens a cursor; requires an open transaction. The query is planned anew each time.
+    /// Opens a cursor, for which a transaction must be open. PostgreSQL plans the query each time, because it is not prepared.
     func cursor(_ sql: String, _ arguments: [PostgresValue] = []) throws -> Cursor {
         try Cursor(self, sql, arguments)
     }

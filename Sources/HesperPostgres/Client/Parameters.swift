@@ -8,7 +8,7 @@ struct Parameters {
     private var types: [Oid] = []
     private var formats: [Int32] = []
 
-    /// PostgreSQL ends a session that sends a message of 1 GiB.
+    /// The maximum size of the arguments of one statement in bytes. PostgreSQL ends a session that sends a message of 1 GiB.
     private static let limit = 1_000_000_000
 
     /// - Throws: ``PostgresError/misuse(_:)`` if the arguments exceed the maximum message size.
@@ -33,7 +33,7 @@ struct Parameters {
 
     /// The types of the arguments, 0 for null.
     var oids: [Oid] { types }
-    /// The number of bytes that they take in a message.
+    /// The approximate number of bytes of the arguments in a message.
     var byteCount: Int { bytes.count }
 
     /// The pointers that libpq functions take; valid only during the call.

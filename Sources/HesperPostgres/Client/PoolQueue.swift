@@ -3,13 +3,13 @@ import NIOCore
 
 /// A job that runs on a connection of a pool.
 struct PoolJob: Sendable {
-    /// Whether it commits changes.
+    /// Whether the job commits changes.
     let writes: Bool
     /// Runs the job and returns a closure that reports its result, to be called when the connection is free again.
     let perform: @Sendable (Connection) -> () -> Void
     let refuse: @Sendable (StoreError) -> Void
     fileprivate(set) var number = 0
-    /// The timer that ends its waiting.
+    /// The timer that removes the job from the queue if it has waited too long; nil if the job did not wait.
     fileprivate(set) var timer: Scheduled<Void>?
 
     init(
@@ -35,7 +35,8 @@ struct PoolQueue: Sendable {
     private var waitingToWrite = CircularBuffer<PoolJob>()
     private var lastNumber = 0
 
-    /// The maximum number of waiting jobs of each kind. More could not be served before their timeout.
+    /// The maximum number of waiting jobs that read, and of waiting jobs that write. More jobs would reach their timeout before
+    /// they run.
     private static let limit = 10_000
 
     init(size: Int, writers: Int) {
@@ -56,7 +57,8 @@ struct PoolQueue: Sendable {
     }
 
     /// Queues a job that could not be started.
-    /// - Parameter timer: creates the timer that ends the waiting of the job with the given number.
+    /// - Parameter timer: a function that creates a timer for the job with the given number. The timer removes the job from the
+    ///   queue if it has waited too long.
     /// - Returns: false if the queue is full.
     mutating func wait(_ job: PoolJob, timer: (Int) -> Scheduled<Void>) -> Bool {
         guard (job.writes ? waitingToWrite : waitingToRead).count < PoolQueue.limit else { return false }
@@ -80,7 +82,7 @@ struct PoolQueue: Sendable {
         return next
     }
 
-    /// Removes a waiting job.
+    /// Removes and returns the waiting job with a number; nil if no such job is waiting.
     mutating func remove(_ number: Int) -> PoolJob? {
         if let index = waitingToRead.firstIndex(where: { $0.number == number }) {
             return waitingToRead.remove(at: index)

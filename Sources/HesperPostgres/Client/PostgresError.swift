@@ -3,10 +3,10 @@ import HesperStore
 
 /// An error of a connection, with its SQLSTATE (PostgreSQL, Appendix A). Its texts are for the log only.
 struct PostgresError: Error, Sendable, Equatable {
-    /// Five characters, of which the first two are the class. Losses of the connection have class 08.
+    /// The SQLSTATE: five characters, of which the first two are the class of the error. A lost connection has the class 08.
     let sqlState: String
     let message: String
-    /// May contain values from rows, so it must not be logged.
+    /// Details from the server. They may contain values of rows, so they must not be logged.
     var detail: String?
     var constraint: String?
     /// The statement that failed.
@@ -36,7 +36,7 @@ struct PostgresError: Error, Sendable, Equatable {
         }
     }
 
-    /// Whether a retry may succeed.
+    /// Whether a retry of the transaction may succeed.
     var isRetryable: Bool {
         isConnection || ["08", "40", "53", "55", "57", "58"].contains(sqlState.prefix(2))
     }
@@ -52,7 +52,7 @@ extension PostgresError {
             detail: field(postgres_detail), constraint: field(postgres_constraint), statement: statement)
     }
 
-    /// A message of libpq as one line.
+    /// Joins the lines of a message of libpq with spaces.
     static func line(_ text: UnsafePointer<CChar>) -> String {
         String(cString: text).split(whereSeparator: \.isNewline).joined(separator: " ")
     }

@@ -24,9 +24,9 @@ final class PostgresListener: Sendable {
     /// The maximum number of buffered events. Beyond it the oldest is dropped, and `connected` is sent again so that the
     /// reader queries the database.
     static let bufferLimit = 10_000
-    /// After this time without a notification, a query checks that the server responds.
+    /// The time without a notification after which a query checks that the server responds.
     private static let probeInterval: Duration = .seconds(15)
-    /// How often the thread checks whether it has to end.
+    /// The time after which the thread checks again whether it has to end.
     private static let pollInterval: Duration = .milliseconds(200)
     private static let firstPause: Duration = .milliseconds(100)
     private static let longestPause: Duration = .seconds(1)
@@ -41,7 +41,7 @@ final class PostgresListener: Sendable {
         thread.start()
     }
 
-    /// Ends the listener, within some hundred milliseconds.
+    /// Ends the listener. Its thread ends within some hundred milliseconds.
     func close() { isClosed.withLockedValue { $0 = true } }
 
     private var isOver: Bool { isClosed.withLockedValue { $0 } }
@@ -82,7 +82,7 @@ final class PostgresListener: Sendable {
             guard .now - lastReceipt > PostgresListener.probeInterval else { continue }
             connection.timeout = Connection.probeTimeout
             try connection.run("SELECT 1")
-            // Another server is the primary now, and notifications are sent there.
+            // If the server no longer accepts writes, another server has become the primary, and notifications are sent there.
             if connection.hasStoppedAcceptingWrites { throw PostgresError.lost("the server no longer accepts writes") }
             lastReceipt = .now
         }

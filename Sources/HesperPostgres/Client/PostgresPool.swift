@@ -24,11 +24,12 @@ final class PostgresPool: Sendable {
     private struct State {
         var isClosed = false
         var queue: PoolQueue
-        /// In order of last use; the most recently used one, at the end, is used next.
+        /// The idle connections, in the order in which they became idle. The last one is used next.
         var idle: [IdleConnection] = []
-        /// When a connection was last lost. Connections that were idle then may be lost as well.
+        /// The time at which a connection was most recently lost; nil if none was. Connections that were idle at this time may be
+        /// lost as well.
         var lossDate: ContinuousClock.Instant?
-        /// Callers of `close()` that wait for the last job.
+        /// The callers of ``close()``, which wait until no job is running.
         var closers: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -87,7 +88,7 @@ final class PostgresPool: Sendable {
         job.refuse(.unavailable("all \(connections) were busy for \(settings.checkoutTimeout)"))
     }
 
-    /// Runs a job, and then waiting jobs until there are none.
+    /// Runs a job, and then waiting jobs one after the other until none may run.
     private func work(_ job: PoolJob) {
         var next: PoolJob? = job
         while let job = next {
@@ -133,7 +134,8 @@ final class PostgresPool: Sendable {
             let responds = connection.responds()
             if responds, connection.seemsAlive() { return connection }
             lose()
-            // The server hangs, so the other idle connections hang too. Instead of testing each, make a new one.
+            // If the server does not respond on this connection, it will not respond on the other idle ones either. So do not
+            // test them, and make a new connection.
             if !responds { break }
         }
         return try mappingErrors { try throttle.connect { try Connection(settings) } }

@@ -4,23 +4,25 @@ struct PostgresSettings: Sendable {
     var connectionString: String
     /// The maximum number of connections in the pool.
     var size = 16
-    /// The maximum number of connections that write at once. The others are reserved for reads, also while commits wait.
+    /// The maximum number of connections that write at the same time. The others are reserved for reads, so that reads continue
+    /// while commits wait for a standby.
     var writers: Int { max(1, size - max(2, size / 4)) }
-    /// How long a request waits for a free connection.
+    /// The maximum time that a request waits for a free connection.
     var checkoutTimeout: Duration = .seconds(10)
-    /// How long one wait for the server may take before the statement is cancelled.
+    /// The maximum time to wait for a result of the server. Then the statement is cancelled.
     var statementTimeout: Duration = .seconds(30)
-    /// How long a statement waits for a lock.
+    /// The maximum time that a statement waits for a lock.
     var lockTimeout: Duration = .seconds(10)
     /// How long a transaction may be idle before the server ends its session. A safety net: Hesper's transactions are never
     /// idle that long.
     var idleInTransactionTimeout: Duration = .seconds(60)
-    /// A connection that has been idle this long is tested with a query before it is used.
+    /// The time after which an idle connection is tested with a query before it is used.
     var idleCheckThreshold: Duration = .seconds(30)
     /// The time limit in seconds for connecting to each host, unless the connection string sets one.
     var connectTimeout = 5
 
-    /// Whether the session takes ``useLock``. Only a move into the database does not: it requires that nothing else uses it.
+    /// Whether the session takes ``useLock``, by which a move detects that other processes use the database. Only the session of
+    /// the move itself does not take it.
     var takesUseLock = true
 
     /// The key of the advisory lock that every session holds in shared mode; "in use" in ASCII.
@@ -31,8 +33,8 @@ struct PostgresSettings: Sendable {
 
     init(_ connectionString: String) { self.connectionString = connectionString }
 
-    /// Keywords and values for libpq. The connection string overrides those before `dbname`, not those after it
-    /// (libpq, PQconnectdbParams).
+    /// The keywords and values that are passed to libpq. The connection string is the value of `dbname`. It overrides the
+    /// parameters before `dbname`, but not those after it (libpq, PQconnectdbParams).
     var parameters: [(keyword: String, value: String)] {
         [
             ("connect_timeout", "\(connectTimeout)"),
@@ -42,8 +44,8 @@ struct PostgresSettings: Sendable {
             ("keepalives_count", "3"),
             // Shown in `pg_stat_activity`.
             ("application_name", "hesper"),
-            // Also with a single host require a server that accepts writes: a load balancer or a DNS name that is being moved
-            // may lead to a standby that lags and is not promoted yet. An empty value means any server.
+            // A server that accepts writes is required even if there is only one host, because a load balancer or a DNS name may
+            // lead to a standby. An empty value means any server, or the value in the connection string.
             ("target_session_attrs", lacksSessionAttributes ? "read-write" : ""),
             ("dbname", connectionString),
             ("client_encoding", "UTF8"),

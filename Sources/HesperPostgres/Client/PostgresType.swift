@@ -26,14 +26,15 @@ enum PostgresType: UInt32, Sendable {
     }
 }
 
-/// `timestamptz` in binary: microseconds since 2000.
+/// Converts dates from and to PostgreSQL's binary format of `timestamptz`, which is the number of microseconds since 2000.
 enum PostgresDate {
     /// 2000-01-01, in milliseconds since 1970.
     private static let epoch: Int64 = 946_684_800_000
 
     static func microseconds(_ milliseconds: Int64) -> Int64 { (milliseconds - epoch) * 1_000 }
 
-    /// Rounded down, so that a date that is read is never later than the stored one. `infinity` becomes a distant date.
+    /// The milliseconds since 1970, rounded down, so that a date that is read is never later than the stored date. The value
+    /// `infinity` becomes a date in the distant future.
     static func milliseconds(_ microseconds: Int64) -> Int64 {
         let (quotient, remainder) = microseconds.quotientAndRemainder(dividingBy: 1_000)
         return quotient - (remainder < 0 ? 1 : 0) + epoch

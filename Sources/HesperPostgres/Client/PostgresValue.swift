@@ -9,14 +9,14 @@ enum PostgresValue: Sendable, Equatable {
     case int2(Int16)
     case bool(Bool)
     case text(String)
-    /// Text, as UTF-8 bytes.
+    /// A text as UTF-8 bytes.
     case utf8([UInt8])
     /// A JSON document, as UTF-8 bytes.
     case json([UInt8])
     case bytes([UInt8])
-    /// `bytea` of 16 bytes, most significant first: clocks and digests.
+    /// A clock or a digest, sent as a `bytea` of 16 bytes, most significant byte first.
     case pair(UInt64, UInt64)
-    /// `bytea` of 8 bytes, most significant first: nodes.
+    /// A node, sent as a `bytea` of 8 bytes, most significant byte first.
     case word(UInt64)
     case uuid(UniqueID)
     case date(Timestamp)
@@ -80,7 +80,7 @@ extension PostgresValue {
         }
     }
 
-    /// Appends the binary form without a length prefix; nothing for null.
+    /// Appends the binary form without a length prefix. Appends nothing for null.
     /// - Throws: ``PostgresError/misuse(_:)`` if the length of an element does not fit its length prefix.
     func append(to bytes: inout [UInt8]) throws(PostgresError) {
         switch self {
@@ -103,8 +103,8 @@ extension PostgresValue {
         }
     }
 
-    /// Writes an array: number of dimensions, whether there are nulls, the type of the elements; length and lower bound of the
-    /// dimension; the elements (PostgreSQL, array_send).
+    /// Appends an array in PostgreSQL's binary format (PostgreSQL, array_send): the number of dimensions, whether there are
+    /// nulls, the type of the elements, the length and the lower bound of the dimension, and then the elements.
     private static func append(
         _ values: [PostgresValue], of element: PostgresType, to bytes: inout [UInt8]
     ) throws(PostgresError) {
@@ -117,7 +117,8 @@ extension PostgresValue {
         for value in values { try value.appendCounted(to: &bytes) }
     }
 
-    /// Appends the length, which is -1 for null, and the binary form: the format of array elements and of COPY.
+    /// Appends the length of the binary form, which is -1 for null, and then the binary form. Array elements and the columns of a
+    /// COPY have this format.
     /// - Throws: ``PostgresError/misuse(_:)`` if the length does not fit its prefix.
     func appendCounted(to bytes: inout [UInt8]) throws(PostgresError) {
         let start = bytes.count

@@ -12,7 +12,7 @@ struct PreparedStatements {
 
     /// The name of the prepared statement for a text; nil if there is none.
     /// - Parameter types: the types of the arguments, 0 for null.
-    /// - Throws: ``PostgresError/misuse(_:)`` if it was prepared with other types.
+    /// - Throws: ``PostgresError/misuse(_:)`` if the statement was prepared with arguments of other types.
     func name(of sql: String, _ types: [Oid]) throws -> String? {
         guard let known = statements[sql] else { return nil }
         for (given, declared) in zip(types, known.types) where given != 0 && declared != 0 && given != declared {
@@ -22,7 +22,8 @@ struct PreparedStatements {
     }
 
     /// Adds a statement.
-    /// - Returns: its name, which is never reused: after a failure it is unknown whether the server has the statement.
+    /// - Returns: its name. A name is never used twice, because after a failure it is unknown whether the server has prepared a
+    ///   statement with this name.
     mutating func add(_ sql: String, _ types: [Oid]) -> String {
         count += 1
         let statement = Statement(name: "s\(count)", types: types)

@@ -5,7 +5,7 @@ import HesperStore
 final class QueryResult {
     let handle: OpaquePointer
     let rowCount: Int32
-    /// The first attempt to read a column as a type that it does not have.
+    /// The error of the first attempt to read a column as a type that it does not have; nil if there was none.
     fileprivate(set) var misread: StoreError?
 
     init(_ handle: OpaquePointer) {
@@ -21,7 +21,7 @@ final class QueryResult {
     /// The approximate number of bytes that the rows take in memory.
     var byteCount: Int { PQresultMemorySize(handle) }
 
-    /// Returns what `body` makes of one row.
+    /// Calls `body` for one row and returns its result.
     /// - Throws: ``StoreError/damaged(_:)`` if `body` read a column as a wrong type.
     func row<T>(_ index: Int32, _ body: (Row) throws -> T) throws -> T {
         let result = try body(Row(self, index))
@@ -29,8 +29,8 @@ final class QueryResult {
         return result
     }
 
-    /// Records a read of a column as a wrong type. Stored data cannot change a column's type, but an operator can with
-    /// `psql`, so this is reported instead of returning a wrong value.
+    /// Records that a column was read as a type that it does not have. This happens only if someone has changed the type of the
+    /// column, for example with `psql`. It is then reported as damage, so that no wrong value is used.
     func misread(_ column: Int32, as what: String) {
         let name = PQfname(handle, column).map { String(cString: $0) } ?? "\(column)"
         misread =

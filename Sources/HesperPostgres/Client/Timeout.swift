@@ -1,7 +1,7 @@
-/// The time limit of one wait, and how often it was extended to let a cancelled statement end.
+/// The time limit of one wait, and the number of times it was extended to wait for the end of a cancelled statement.
 struct Timeout {
     private(set) var end: ContinuousClock.Instant
-    /// How often the limit was reached and extended.
+    /// The number of times that the limit was reached and then extended.
     private(set) var extensions = 0
 
     init(_ duration: Duration) { end = .now + duration }

@@ -1,15 +1,15 @@
 import HesperStore
 import NIOConcurrencyHelpers
 
-/// Sends signals with LISTEN and NOTIFY. A commit with NOTIFY takes a lock across all databases of the server, and gets a
-/// transaction ID and an entry in the write-ahead log. So signals are never sent in a request's transaction, and signals
-/// that arrive while one transaction is running are sent together in the next.
+/// Sends signals with LISTEN and NOTIFY. A transaction with NOTIFY is expensive: its commit takes a lock that all databases of
+/// the server share, and writes to the write-ahead log. So signals have transactions of their own, and signals that arrive
+/// while such a transaction is running are sent together in the next.
 final class PostgresSignals: Signals {
     private let server = ServerID.random()
     private let settings: PostgresSettings
     /// Named after the installation, as two installations may use schemas of one database.
     private let channel: String
-    /// The pool of one connection that sends.
+    /// A pool with a single connection, on which signals are sent.
     private let pool: PostgresPool
     private let log: (@Sendable (String) -> Void)?
     private let state = NIOLockedValueBox(State())
@@ -20,11 +20,11 @@ final class PostgresSignals: Signals {
         var closer: CheckedContinuation<Void, Never>?
     }
 
-    /// The minimum time between two transactions.
+    /// The pause between two transactions that send signals.
     private static let pause: Duration = .milliseconds(10)
     /// The maximum number of payloads in one statement.
     private static let payloadsOfStatement = 64
-    /// How long a statement may wait for the lock. After that the signals would be outdated.
+    /// The maximum time that a statement waits for the lock of NOTIFY. After this time the signals would be outdated.
     private static let statementTimeout: Duration = .seconds(5)
 
     init(
@@ -88,7 +88,7 @@ final class PostgresSignals: Signals {
     static let notify =
         "SELECT pg_notify($1, payload) FROM unnest($2) WITH ORDINALITY AS of(payload, place) ORDER BY place"
 
-    /// Closes the sender after the queued signals, such as the last listener's end, are sent.
+    /// Sends the queued signals, such as those about listeners that have stopped, and then closes the pool.
     func close() async {
         await withCheckedContinuation { done in
             let isSending = state.withLockedValue { state in

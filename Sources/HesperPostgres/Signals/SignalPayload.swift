@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 import NIOCore
 
-/// The text form of signals in a NOTIFY payload: lines, as many as fit.
+/// Encodes signals as the text of NOTIFY payloads. After the first line, each line is a signal.
 ///
 ///     1 9f86d081884c7d65               version and sender
 ///     w                                asks all servers to report their listeners

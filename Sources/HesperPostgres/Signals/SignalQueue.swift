@@ -2,15 +2,15 @@ import HesperModel
 import HesperStore
 import NIOCore
 
-/// Signals that wait to be sent. Signals that a later one supersedes are merged: a scope that changes a thousand times
-/// meanwhile is one signal.
+/// Signals that wait to be sent. A signal that a later signal supersedes is not sent. For example, one signal is sent for a scope
+/// that was changed a thousand times since the previous sending.
 struct SignalQueue {
     /// The maximum number of queued messages from devices. Beyond it the oldest is dropped.
     static let messageLimit = 1_000
 
     private var asksForListeners = false
     private var listeners: [ScopeID: Set<NodeID>] = [:]
-    /// The devices that started (true) or stopped (false) listening since.
+    /// The devices that started (true) or stopped (false) listening since the signals were last sent.
     private var changes: [ScopeID: [NodeID: Bool]] = [:]
     private var checks: Set<ScopeID> = []
     private var moves: [ScopeID: Int64] = [:]
@@ -44,7 +44,8 @@ struct SignalQueue {
         if isListening { listeners[scope]?.insert(device) } else { listeners[scope]?.remove(device) }
     }
 
-    /// Removes and returns all signals. Those about listeners come first, so that messages after them reach the listeners.
+    /// Removes and returns all signals. Signals about listeners come first, so that the receivers know of new listeners before
+    /// they receive the messages for them.
     mutating func take() -> [Signal] {
         var signals: [Signal] = asksForListeners ? [.presenceRequest] : []
         signals += listeners.map { .presence($0.key, $0.value) }

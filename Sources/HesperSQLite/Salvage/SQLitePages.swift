@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 import HesperStore
 
-/// Reads the rows of a SQLite file page by page, without SQLite, which stops at the first damaged page of a table
-/// (SQLite, Database File Format).
+/// Reads the rows of a SQLite file page by page (SQLite, Database File Format). It does not use SQLite, which stops reading a
+/// table at its first damaged page.
 ///
-/// Only for files written by `VACUUM INTO`: they have no free pages, so no row that is found was deleted.
+/// The file must have been written by `VACUUM INTO`. Such a file has no free pages, so it contains no deleted rows.
 final class SQLitePages {
-    /// SQLite's default page size, which Hesper does not change. Used if the header cannot be read.
+    /// SQLite's default page size, which Hesper does not change. It is used if the file's header cannot be read.
     private static let defaultPageSize = 4_096
     private static let headerSize = 100
     private static let magic = Array("SQLite format 3\0".utf8)
@@ -16,10 +16,11 @@ final class SQLitePages {
     private let descriptor: Int32
     private let pageSize: Int
     private let pageCount: Int
-    /// The version of the tables; nil if the header cannot be read.
+    /// The version of the tables that the header contains; nil if the header cannot be read.
     let userVersion: Int?
 
-    /// The kinds of B-tree pages, by their first byte. All other pages contain overflow of long rows.
+    /// The kinds of B-tree pages. The raw value is the first byte of the page. Pages with any other first byte contain the
+    /// remaining bytes of rows that do not fit on one page.
     private enum Kind: UInt8 {
         case indexInterior = 2
         case tableInterior = 5
@@ -40,7 +41,7 @@ final class SQLitePages {
         let header = SQLitePages.read(descriptor, SQLitePages.headerSize, at: 0) ?? []
         let isHeader = header.starts(with: SQLitePages.magic)
         let size = isHeader ? SQLitePages.number(header[16..<18]) : 0
-        // 65,536 does not fit and is stored as 1.
+        // The page size 65,536 does not fit in two bytes and is stored as 1.
         let pageSize = size == 1 ? 65_536 : size
         let isSize = (512...65_536).contains(pageSize) && pageSize & (pageSize - 1) == 0
         self.pageSize = isSize ? pageSize : SQLitePages.defaultPageSize
@@ -53,7 +54,7 @@ final class SQLitePages {
 
     // MARK: Rows
 
-    /// Passes every readable row of all tables with row IDs to `body`, without saying which table it is from.
+    /// Passes every readable row of all tables that have row IDs to `body`. It is not known to which table a row belongs.
     func eachTableRow(_ body: (_ rowID: Int64, _ values: [DatabaseValue]) throws -> Void) throws {
         for number in stride(from: 1, through: pageCount, by: 1) {
             guard let page = page(number), kind(of: page, number) == .tableLeaf else { continue }
@@ -69,7 +70,7 @@ final class SQLitePages {
     }
 
     /// Passes every readable row of an index, or of a table without row IDs, to `body`.
-    /// - Parameter root: the number of the root page; nil for the rows of all of them.
+    /// - Parameter root: the number of the root page. If nil, the rows of all indexes and of all such tables are read.
     func eachIndexRow(root: Int?, _ body: (_ values: [DatabaseValue]) throws -> Void) throws {
         var (next, seen): ([Int], Set<Int>) = (root.map { [$0] } ?? Array(1...max(pageCount, 1)), [])
         while let number = next.popLast() {
@@ -97,7 +98,7 @@ final class SQLitePages {
 
     // MARK: Pages
 
-    /// - Returns: nil if the page does not exist or cannot be read.
+    /// The bytes of a page; nil if the page does not exist or cannot be read.
     private func page(_ number: Int) -> [UInt8]? {
         guard (1...max(pageCount, 1)).contains(number) else { return nil }
         return SQLitePages.read(descriptor, pageSize, at: (number - 1) * pageSize)
@@ -110,12 +111,12 @@ final class SQLitePages {
         return bytes.count == count ? bytes : nil
     }
 
-    /// The first page starts with the file's header.
+    /// The offset of the header of a page. On the first page, it follows the header of the file.
     private func headerStart(of number: Int) -> Int { number == 1 ? SQLitePages.headerSize : 0 }
 
     private func kind(of page: [UInt8], _ number: Int) -> Kind? { Kind(rawValue: page[headerStart(of: number)]) }
 
-    /// The offsets of the cells of a page.
+    /// The offsets of the cells of a B-tree page. Each cell contains a row, a reference to a child page, or both.
     private func cells(of page: [UInt8], _ number: Int, _ kind: Kind) -> [Int] {
         let header = headerStart(of: number)
         let first = header + (kind.isInterior ? 12 : 8)
@@ -123,7 +124,7 @@ final class SQLitePages {
         return (0..<count).map { SQLitePages.number(page[first + 2 * $0..<first + 2 * $0 + 2]) }
     }
 
-    /// The bytes of a row: those on its page and those on its overflow pages.
+    /// Reads the bytes of a row, which continue on overflow pages if the row is long. Nil if they cannot be read.
     private func payload(of page: [UInt8], from start: Int, size: Int64, _ kind: Kind) -> [UInt8]? {
         guard size >= 0, size <= Int64(pageCount) * Int64(pageSize) else { return nil }
         let size = Int(size)
@@ -151,7 +152,7 @@ final class SQLitePages {
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
 
-    /// A number of four bytes.
+    /// Reads a number of four bytes; nil if it would extend beyond the page.
     private static func number(_ page: [UInt8], at start: Int) -> Int? {
         start + 4 <= page.count ? number(page[start..<start + 4]) : nil
     }
@@ -168,7 +169,8 @@ final class SQLitePages {
         return nil
     }
 
-    /// The values of a record; nil if the bytes are no record, or contain a value that no row of Hesper has.
+    /// Decodes the values of a row in SQLite's record format. Nil if the bytes are not such a record, or if a value has a type
+    /// that Hesper does not store.
     private static func values(_ record: [UInt8]) -> [DatabaseValue]? {
         guard let (headerSize, start) = varint(record, 0), (1...Int64(record.count)).contains(headerSize) else {
             return nil

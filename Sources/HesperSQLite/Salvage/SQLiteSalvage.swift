@@ -5,34 +5,36 @@ import HesperStore
 
 /// Builds a new database from the readable rows of a damaged one.
 ///
-/// Rows are read page by page (``SQLitePages``), including those on pages that no other page refers to any more. Derived
-/// tables, such as indexes, are computed again.
+/// Rows are read page by page (``SQLitePages``), also from pages to which no other page refers because of the damage. Data that
+/// can be computed from these rows, such as the search index, is computed again.
 public struct SQLiteSalvage: Sendable {
     private let damaged: String
     private let new: String
-    /// The hash of a random password, for accounts whose own hash is lost.
+    /// The hash of a random password. It is stored for accounts whose own password hash is lost.
     private let passwordHash: String
     private let date: Timestamp
 
     /// The maximum number of lost objects that the report names for each account.
     private static let namedObjects = 20
-    /// The domain of placeholder addresses (RFC 2606).
+    /// The domain of the placeholder addresses of accounts whose e-mail address is lost (RFC 2606).
     private static let domain = "salvage.invalid"
 
     /// - Parameters:
-    ///   - damaged: the path of a file that ``SQLiteStore/copy(to:)`` wrote; it is not changed.
-    ///   - new: the path of the new database, where no file exists yet.
-    ///   - passwordHash: for accounts whose own hash is lost.
-    ///   - date: the creation date of rows that are created again.
+    ///   - damaged: the path of the damaged file, which ``SQLiteStore/copy(to:)`` wrote. It is not changed.
+    ///   - new: the path of the new database. No file may exist there.
+    ///   - passwordHash: the hash of a random password. It is stored for accounts whose own password hash is lost.
+    ///   - date: the current date, which is stored as the creation date of rows that are created again.
     public init(of damaged: String, to new: String, passwordHash: String, at date: Timestamp) {
         (self.damaged, self.new, self.passwordHash, self.date) = (damaged, new, passwordHash, date)
     }
 
-    /// - Returns: a report of what is lost, in sentences for an operator.
-    /// - Throws: ``StoreError``: `newerDatabase` if a later version of Hesper wrote the damaged file; errors of the new one.
+    /// Creates the new database.
+    /// - Returns: a report about lost data, as sentences for an operator.
+    /// - Throws: ``StoreError``: `newerDatabase` if a later version of Hesper wrote the damaged file, and errors of writing the
+    ///   new database.
     public func run() throws -> [String] {
         let pages = try SQLitePages(path: damaged)
-        // Version 0 means that the header was overwritten with zeros.
+        // Version 0 means that the header was overwritten with zeros. Then assume the current version.
         let version = pages.userVersion.flatMap { $0 > 0 ? $0 : nil } ?? Migrations.version
         guard version <= Migrations.version else {
             throw StoreError.newerDatabase(version: version, known: Migrations.version)
@@ -42,9 +44,10 @@ public struct SQLiteSalvage: Sendable {
             configuration.foreignKeysEnabled = false
             let queue = try DatabaseQueue(path: new, configuration: configuration)
             let report = try queue.inDatabase { database in
-                // No journal, as an incomplete file is useless anyway.
+                // No journal is needed, because after a crash the incomplete file is discarded.
                 try database.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-                // The rows have the columns of the version that wrote them, so create its tables and migrate afterwards.
+                // The rows have the columns of the version that wrote them. So create the tables of that version, and migrate
+                // them when the rows have been copied.
                 try Migrations.run(on: database, to: version)
                 let links = try copyRows(of: pages, into: database)
                 try Migrations.run(on: database)
@@ -59,11 +62,11 @@ public struct SQLiteSalvage: Sendable {
 
     // MARK: Rows
 
-    /// What the damaged file says about B-trees and scopes.
+    /// Data about the B-trees and the scopes of the damaged file.
     private struct Links {
-        /// The root page of each tree, by name.
+        /// The numbers of the root pages, by the names of the tables and indexes.
         var roots: [String: Int] = [:]
-        /// The greatest scope number ever used, as far as it is known.
+        /// The greatest scope number that was ever used; 0 if it could not be read.
         var lastScope: Int64 = 0
     }
 
@@ -96,8 +99,8 @@ public struct SQLiteSalvage: Sendable {
         return links
     }
 
-    /// Copies memberships from the table and from its index, each of which has all of them. If the schema is lost, only the
-    /// rows of the index can be told from those of other trees.
+    /// Copies memberships from the table and from its index, each of which contains all memberships. If the schema is lost, the
+    /// root pages are unknown, and only the rows of this index can be distinguished from the rows of other B-trees.
     private func copyMemberships(_ links: Links, _ pages: SQLitePages, into database: Database) throws {
         let insert = try database.makeStatement(
             sql: "INSERT OR IGNORE INTO memberships (account, scope) VALUES (?, ?)")
@@ -154,8 +157,9 @@ public struct SQLiteSalvage: Sendable {
         return report
     }
 
-    /// Creates missing accounts: their addresses are read from an index, or else placeholders. Creates missing scopes of
-    /// accounts.
+    /// Creates the accounts of scopes whose account is lost, and the scopes of accounts whose scope is lost. The address of a
+    /// created account is read from an index. If it is lost too, the account gets a placeholder address.
+    /// - Returns: sentences for the report.
     private func rebuildAccounts(
         _ links: Links, _ pages: SQLitePages, _ database: Database
     ) throws -> [String] {
@@ -194,7 +198,8 @@ public struct SQLiteSalvage: Sendable {
         return report
     }
 
-    /// The addresses of accounts, read from the indexes of the table's two keys.
+    /// The e-mail addresses by account ID. They are read from the indexes of the two keys of `accounts`, which are the ID and the
+    /// address.
     private func emailKeys(_ links: Links, _ pages: SQLitePages) throws -> [Data: String] {
         var (keys, ids): ([Int: String], [Data: String]) = ([:], [:])
         if let root = links.roots["sqlite_autoindex_accounts_2"] {
@@ -208,7 +213,7 @@ public struct SQLiteSalvage: Sendable {
         return ids
     }
 
-    /// The objects of each scope that are in an index.
+    /// The IDs that the indexes contain, by scope. They include the IDs of objects whose rows are lost.
     private func lostObjects(_ links: Links, _ pages: SQLitePages) throws -> [Int64: Set<UniqueID>] {
         var named: [Int64: Set<UniqueID>] = [:]
         for root in ["objects_id", "edits_object", "tombstones_id"].compactMap({ links.roots[$0] }) {
@@ -220,6 +225,7 @@ public struct SQLiteSalvage: Sendable {
         return named
     }
 
+    /// Those of the given IDs for which the new database contains neither an object nor a DeletedObject.
     private func missing(_ ids: Set<UniqueID>, _ scope: Int64, _ database: Database) throws -> [UniqueID] {
         let find = try PreparedStatement(
             """

@@ -3,22 +3,22 @@ import GRDB
 import HesperModel
 import HesperStore
 
-/// A table of a new database that receives rows read from a damaged one. A row from a damaged page may belong to any table
-/// or to none, so a table recognizes its rows by their values.
+/// A table of a new database into which rows of a damaged database are copied. The pages of the damaged database do not tell
+/// to which table a row belongs, so each table recognizes its rows by their values.
 struct SalvagedTable {
     private struct Column {
         let name: String
         let storage: DatabaseValue.Storage.Kind
-        /// Whether it may be missing at the end of a row that was written before the column was added.
+        /// Whether a row may end before this column, because the row was written before the column was added.
         let isOptional: Bool
         let isNullable: Bool
-        /// Whether it is an alias of the row ID, for which rows contain NULL.
+        /// Whether the column is an alias of the row ID. SQLite stores NULL in such a column of a row.
         let isRowID: Bool
     }
 
     let name: String
     private let columns: [Column]
-    /// An additional check of a row's values.
+    /// Checks the values of a row whose types are those of the columns. Returns false if the row cannot belong to this table.
     private let isSound: ([DatabaseValue]) -> Bool
 
     init(_ name: String, of database: Database, where isSound: @escaping ([DatabaseValue]) -> Bool) throws {
@@ -39,7 +39,7 @@ struct SalvagedTable {
         }
     }
 
-    /// Whether the values can be a row of this table.
+    /// Whether these values can be a row of this table.
     func accepts(_ values: [DatabaseValue]) -> Bool {
         guard values.count <= columns.count, columns.dropFirst(values.count).allSatisfy(\.isOptional) else {
             return false
@@ -51,7 +51,7 @@ struct SalvagedTable {
         return fits && isSound(values)
     }
 
-    /// Inserts a row unless one with the same key exists.
+    /// Inserts a row unless the table contains a row with the same key.
     func insert(_ rowID: Int64, _ values: [DatabaseValue], into database: Database) throws {
         let named = zip(columns, values).map { ($0.name, $0.isRowID ? rowID.databaseValue : $1) }
         let marks = named.map { _ in "?" }.joined(separator: ", ")
@@ -62,8 +62,8 @@ struct SalvagedTable {
 }
 
 extension SalvagedTable {
-    /// The tables with row IDs that cannot be computed from others. Tables that a restore empties and derived tables are left
-    /// out.
+    /// The tables with row IDs whose rows must be copied. It does not include the tables that a restore empties, and those whose
+    /// rows can be computed from other tables.
     static func withRowIDs(of database: Database) throws -> [SalvagedTable] {
         try [
             SalvagedTable("installation", of: database) { $0.isBlob(2, of: 8) },
@@ -82,7 +82,7 @@ extension SalvagedTable {
         try SalvagedTable("revocations", of: database) { $0.isBlob(1, of: 8) }
     }
 
-    /// Whether the body has the digest that is stored with it.
+    /// Whether these are the values of an object: the digest that is stored in the row must be the digest of the body.
     private static func isObject(_ values: [DatabaseValue]) -> Bool {
         guard values.count == 9, let id = UniqueID(bytes: values.blob(2)),
             let section = Section(rawValue: values.int(3)),
@@ -95,7 +95,7 @@ extension SalvagedTable {
         Array(body.utf8).withUnsafeBytes { try? Entity.read($0, id: id, section: section) }
     }
 
-    /// Whether the body has the clocks that are stored with it.
+    /// Whether these are the values of a parcel: the clocks that are stored in the row must be those of the body.
     private static func isParcel(_ values: [DatabaseValue]) -> Bool {
         guard values.count >= 13, let id = UniqueID(bytes: values.blob(2)),
             values[6].isNull || ObjectType(values.text(6)) != nil,
@@ -120,7 +120,8 @@ extension DatabaseValue.Storage {
     }
 }
 
-/// Access to values by position. A missing value or one of another type is -1 or empty.
+/// Access to the values of a row by position. If there is no value at the position, or if it has another type, the result is -1,
+/// empty or nil.
 extension [DatabaseValue] {
     func int(_ index: Int) -> Int { indices.contains(index) ? Int.fromDatabaseValue(self[index]) ?? -1 : -1 }
     func text(_ index: Int) -> String { indices.contains(index) ? String.fromDatabaseValue(self[index]) ?? "" : "" }

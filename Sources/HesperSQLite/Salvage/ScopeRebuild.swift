@@ -2,11 +2,11 @@ import HesperModel
 import HesperSQL
 import HesperStore
 
-/// Computes the derived rows of one scope from the rows that were read from a damaged database: objects, digest, sequence,
+/// Makes the rows of one scope consistent after they were copied from a damaged database: its objects, its digest and sequence,
 /// and the tables by which objects are found.
 ///
-/// An object can be restored from its own row or from its edits. Values of the row that the edits lack are added as edits, so
-/// that folding the edits yields the same object.
+/// An object can be restored from its own row or from its edits. If its row has values that are in none of its edits, they are
+/// added as an edit, so that folding the edits yields the same object.
 struct ScopeRebuild {
     private let transaction: SQLiteTransaction
     private let scope: ScopeID
@@ -15,9 +15,9 @@ struct ScopeRebuild {
     private var digest = Digest.zero
     private var greatestClock: Clock?
     private var sequence: Int64
-    /// The sequence numbers in use by objects and DeletedObjects.
+    /// The sequence numbers that objects and DeletedObjects already have.
     private var sequences: Set<Int64> = []
-    /// The objects that lack some edits.
+    /// The objects of which some edits are lost.
     private(set) var incomplete: Set<UniqueID> = []
 
     private struct Statements {
@@ -47,7 +47,8 @@ struct ScopeRebuild {
 
     mutating func run() throws {
         try removeDamagedParcels()
-        // Objects with their own row come first: if two tags have one name, the other was deleted or renamed.
+        // Objects whose own rows exist come before those that have only edits. If two tags then have the same name, the tag that
+        // has only edits was deleted or renamed.
         for sql in [
             "SELECT id FROM tombstones WHERE scope = ?1", "SELECT id FROM objects WHERE scope = ?1",
             """
@@ -71,7 +72,7 @@ struct ScopeRebuild {
         try advance.run()
     }
 
-    /// Removes edits whose checksum is wrong.
+    /// Removes parcels whose checksum is wrong.
     private mutating func removeDamagedParcels() throws {
         let rows = try transaction.prepare("SELECT \(ParcelChecksum.columns), number FROM edits WHERE scope = ?1")
         rows.bind(scope)
@@ -90,7 +91,7 @@ struct ScopeRebuild {
 
     // MARK: One object
 
-    /// The content of an object's own row.
+    /// The values of an object's row.
     private struct StoredObject {
         let entity: Entity
         let edits: [Edit]
@@ -141,7 +142,7 @@ struct ScopeRebuild {
         return try statements.parcels.all { try statements.parcels.parcel(of: id) }
     }
 
-    /// Removes a tag whose name another tag has. A device that has it pushes it again.
+    /// Removes a tag whose name another tag already has. A device that has the removed tag pushes it again.
     private func remove(_ id: UniqueID) throws {
         for sql in [
             "DELETE FROM objects WHERE scope = ?1 AND id = ?2", "DELETE FROM edits WHERE scope = ?1 AND object = ?2",
@@ -197,7 +198,8 @@ struct ScopeRebuild {
         digest ^= deleted.digest
     }
 
-    /// The stored sequence number if no other object has it; otherwise the next one.
+    /// Returns the sequence number that was stored for an object, if it is valid and no other object has it. Otherwise returns
+    /// the next sequence number of the scope.
     private mutating func number(_ found: Int64?) -> Int64 {
         if let found, (1...max(sequence, 1)).contains(found), sequences.insert(found).inserted { return found }
         sequence += 1
@@ -207,7 +209,7 @@ struct ScopeRebuild {
 
     // MARK: Bytes of attachments
 
-    /// Ensures that every attachment has a row in `blobs` that agrees with it.
+    /// Ensures that every attachment has a row in `blobs`, with the size and the SHA-256 hash that the attachment names.
     private func rebuildBlobs() throws {
         let known = try transaction.prepare(
             "SELECT id, body FROM objects WHERE scope = ?1 AND section = ?2 AND sequence IS NOT NULL")

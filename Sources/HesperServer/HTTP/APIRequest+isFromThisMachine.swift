@@ -1,10 +1,10 @@
 import HTTPTypes
 
 extension APIRequest {
-    /// Whether a program on this machine sent the request, addressed this machine by name, and no proxy forwarded it.
+    /// Whether a program on this machine sent the request to `localhost`, `127.0.0.1` or `[::1]`, and no proxy forwarded it.
     ///
-    /// The host is checked because of DNS rebinding: the page of any site can resolve its own name to 127.0.0.1 and send
-    /// requests to this server, with that name in `Host`.
+    /// The `Host` header is checked as a defence against DNS rebinding. The owner of any web site can make its name resolve to
+    /// 127.0.0.1, so that its page sends requests to this server. Those requests have the name of the site in `Host`.
     var isFromThisMachine: Bool {
         guard address.isLoopback, !http.headers.contains(where: { APIRequest.isProxyHeader($0.name) }) else {
             return false
@@ -13,7 +13,7 @@ extension APIRequest {
         return ["localhost", "127.0.0.1", "[::1]"].contains { host == $0 || host.hasPrefix($0 + ":") }
     }
 
-    /// Whether proxies use this header to describe the client.
+    /// Whether proxies add this header to describe the client of a request that they forward.
     private static func isProxyHeader(_ name: HTTPField.Name) -> Bool {
         let name = name.canonicalName
         return name.hasPrefix("x-forwarded-") || ["forwarded", "via", "x-real-ip"].contains(name)
@@ -21,7 +21,7 @@ extension APIRequest {
 }
 
 extension ServerSettings {
-    /// The sign-up policy that applies to a request.
+    /// The sign-up policy for a request: `closed` if only this machine may sign up and another machine sent the request.
     func signUp(for request: APIRequest) -> SignUpPolicy {
         signUpIsForThisMachine && !request.isFromThisMachine ? .closed : signUp
     }

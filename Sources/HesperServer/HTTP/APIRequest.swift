@@ -5,23 +5,24 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// A request with its context: the route's parameters, the authenticated caller, and the connection.
+/// A request with its context: the path and query parameters, the authenticated caller, and the connection.
 struct APIRequest: Sendable {
     let http: Request
-    /// Logs with the request ID.
+    /// Adds the request ID to every log message.
     private let requestLogger: Logger
     /// The authenticated caller; nil on open routes.
     let caller: AuthenticatedCaller?
-    /// The query parameters: only those that the route declares, each at most once.
+    /// The query parameters. Only names that the route declares can occur, each at most once.
     let query: Query
-    /// The value of the path parameter, such as that of `{uniqueID}`; empty if the path has none.
+    /// The value of the path parameter, such as the ID in place of `{uniqueID}`. Empty if the path has no parameter.
     let parameter: String
     let channel: any Channel
     /// The proxies whose forwarding headers are trusted.
     let proxies: TrustedProxies
-    /// Set if this use of the device may have to be recorded.
+    /// The use of the device by this request, which may have to be recorded. Nil if the route is open, or if the last use and the
+    /// last read position were recorded less than a minute ago.
     let use: DeviceUse?
-    /// The session cookie that authenticates the request, if one does.
+    /// The session cookie that authenticates the request. Nil if a bearer token authenticates it, or if the route is open.
     let cookie: SessionCookie?
 
     init(
@@ -39,32 +40,35 @@ struct APIRequest: Sendable {
         self.cookie = cookie
     }
 
-    /// Logs with the request ID and the caller. Created on demand, because most requests log nothing.
+    /// A logger that adds the request ID, the account and the device to every message. It is created on each access, because most
+    /// requests log nothing.
     var logger: Logger { requestLogger.withSession(caller?.session) }
 
-    /// The ID in the path. An invalid ID is reported like an unknown one.
+    /// The object ID in the path.
+    /// - Throws: `not-found` if the ID is invalid, as for an unknown ID.
     func uniqueID() throws(Problem) -> UniqueID {
         guard let id = UniqueID(parameter) else { throw .notFound(parameter) }
         return id
     }
 
-    /// The device ID in the path. An invalid ID is reported like an unknown one.
+    /// The device ID in the path.
+    /// - Throws: `not-found` if the ID is invalid, as for an unknown ID.
     func node() throws(Problem) -> NodeID {
         guard let node = NodeID(parameter) else { throw .notFound(parameter) }
         return node
     }
 
-    /// The address of the client.
+    /// The address of the client, also if a trusted proxy has forwarded the request.
     var address: ClientAddress { proxies.client(of: http, from: channel.remoteAddress) }
-    /// The value of `User-Agent`, truncated.
+    /// The value of the `User-Agent` header, truncated to the length that is stored.
     var userAgent: String? { DeviceUse.userAgent(of: http.headers) }
 
-    /// The value of a header; nil if it was not sent.
+    /// The value of a header; nil if the request does not have the header.
     subscript(header: HTTPField.Name) -> String? { http.headers[header] }
 }
 
 extension Problem {
-    /// The ID is unknown, or belongs to another account: both give the same response.
+    /// The error for an ID that does not exist or that belongs to another account. Both cases give the same response.
     static func notFound(_ id: some CustomStringConvertible) -> Problem {
         Problem(.notFound, "This account has no object or device with the ID \(String(id.description.prefix(64))).")
     }

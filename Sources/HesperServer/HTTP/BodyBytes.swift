@@ -3,7 +3,8 @@ import HesperModel
 import Hummingbird
 import NIOCore
 
-/// The body of a request as a stream of buffers. Throws if it exceeds a limit, or ends before the length in `Content-Length`.
+/// The body of a request as a stream of buffers. Reading throws if the body exceeds a limit, or ends before the length in
+/// `Content-Length`.
 struct BodyBytes: AsyncSequence, Sendable {
     private let body: RequestBody
     /// The value of `Content-Length`; nil for a chunked body.
@@ -58,9 +59,13 @@ struct BodyBytes: AsyncSequence, Sendable {
 }
 
 extension APIRequest {
-    /// The body as a stream. A client that sent `Expect: 100-continue` gets `100 Continue` when the first buffer is read.
-    /// - Parameter isOptional: whether a request without a body is treated as one with an empty body.
-    /// - Throws: `length-required`, `unsupported-media-type`, or `tooLarge`.
+    /// The body as a stream. If the client sent `Expect: 100-continue`, the response `100 Continue` is sent when the first buffer
+    /// is requested.
+    /// - Parameters:
+    ///   - limit: the maximum size in bytes.
+    ///   - tooLarge: the error if the body is larger.
+    ///   - isOptional: whether a request without a body is accepted, as if its body were empty.
+    /// - Throws: `length-required`, `unsupported-media-type`, or the given error `tooLarge`.
     func bytes(limit: Int64, tooLarge: Problem, isOptional: Bool = false) throws(Problem) -> BodyBytes {
         let length = self[.contentLength].flatMap { Int64($0) }
         guard isOptional || length != nil || self[.transferEncoding] != nil else {

@@ -1,9 +1,10 @@
 import HTTPTypes
 
-/// Security headers of every response, which keep pages of other sites from using it (protocol.md, HTTP rules).
+/// The security headers that every response has. They prevent pages of other sites from embedding the response (protocol.md, HTTP
+/// rules).
 enum BrowserDefences {
-    /// Adds the headers. HTML pages set a Content Security Policy of their own; other responses get one that forbids everything,
-    /// in case a browser opens them as a document.
+    /// Adds the headers to a response. A response without a Content Security Policy gets one that forbids everything, in case a
+    /// browser displays the response as a document. HTML pages have a policy of their own.
     static func add(to headers: inout HTTPFields) {
         headers.append(.noSniffing)
         headers.append(.sameOriginResource)
@@ -11,7 +12,8 @@ enum BrowserDefences {
         if headers[.referrerPolicy] == nil { headers.append(.noReferrer) }
     }
 
-    /// The headers of an HTML page: isolated from windows of other origins, without access to the devices of the machine.
+    /// The headers of an HTML page. They isolate the page from windows of other origins, and deny it access to the camera, the
+    /// microphone and similar devices.
     static func page(policy: String, referrer: String) -> HTTPFields {
         [
             .contentSecurityPolicy: policy, .referrerPolicy: referrer, .crossOriginOpenerPolicy: "same-origin",
@@ -27,7 +29,7 @@ enum BrowserDefences {
 
 extension HTTPField {
     fileprivate static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
-    /// Pages of other origins cannot embed the response. Requests with CORS are not affected.
+    /// Browsers do not let pages of other origins embed a response with this header. CORS requests are not affected.
     fileprivate static let sameOriginResource = HTTPField(name: .crossOriginResourcePolicy, value: "same-origin")
     fileprivate static let denyAll = HTTPField(
         name: .contentSecurityPolicy, value: "default-src 'none'; frame-ancestors 'none'")

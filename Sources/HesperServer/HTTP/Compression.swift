@@ -3,14 +3,14 @@ import Hummingbird
 import NIOCore
 
 extension Response {
-    /// Compresses the body with an encoding that the client accepts, if it is large enough. A `HEAD` response gets the same
-    /// headers.
+    /// Compresses the body with a coding that the client accepts, if the body is large enough. The response to `HEAD` gets the
+    /// same headers as the response to `GET`.
     ///
-    /// Partial content is not compressed, because its ranges refer to the uncompressed bytes; neither are event streams, which
-    /// proxies must not buffer.
+    /// Partial content is not compressed, because its ranges refer to the uncompressed bytes. Event streams are not compressed
+    /// either, because each event must reach the client without delay.
     mutating func compress(for request: Request) async throws {
         if status == .notModified { return matchETag(of: request) }
-        // The cheapest checks come first: most responses are short.
+        // The cheapest check comes first, because most responses are too short to be compressed.
         guard body.contentLength ?? .max >= Compression.minimumBytes, status != .partialContent,
             let type = headers[.contentType], Compression.isUseful(for: type), headers[.contentEncoding] == nil,
             let coding = ContentCoding.preferred(by: request.headers[.acceptEncoding])
@@ -30,7 +30,8 @@ extension Response {
 }
 
 extension Response {
-    /// Sets the tag under which the client has stored the response, which may be that of a compressed one (RFC 9111, 4.3.4).
+    /// Sets the ETag of a 304 response to the tag under which the client has stored the response (RFC 9111, 4.3.4). If the client
+    /// stored a compressed response, that tag has the suffix of its coding.
     private mutating func matchETag(of request: Request) {
         guard let tag = headers[.eTag], let stored = request.headers[.ifNoneMatch] else { return }
         headers[.eTag] = ContentCoding.allCases.map { ETag.compressed(tag, $0) }.first(where: stored.contains) ?? tag
@@ -38,10 +39,11 @@ extension Response {
 }
 
 enum Compression {
-    /// The minimum size of a body that is compressed. A smaller one fits into one packet.
+    /// The minimum size in bytes of a body that is compressed. A smaller body fits into one network packet anyway.
     static let minimumBytes = 1_024
 
-    /// Whether a media type is text. Most other types are compressed already.
+    /// Whether bodies of a media type are worth compressing. Only text formats are, because most other formats are compressed
+    /// already.
     static func isUseful(for type: String) -> Bool {
         let essence = type.prefix { $0 != ";" }.trimmed.lowercased()
         if essence.hasPrefix("text/") { return essence != "text/event-stream" }

@@ -5,7 +5,8 @@ import NIOCore
 final class Compressor {
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// The fastest level: it reduces text to a third, at 100 MB/s. A level that is half as fast saves only an eighth more.
+    /// The compression level. The fastest level reduces text to a third of its size, at 100 MB/s. At half this speed, the output
+    /// would be only an eighth smaller.
     private static let level: Int32 = Z_BEST_SPEED
 
     init(_ coding: ContentCoding) {
@@ -22,11 +23,11 @@ final class Compressor {
         stream.deallocate()
     }
 
-    /// Compresses more bytes.
-    /// - Returns: the output that is available now; it may be empty.
+    /// Compresses the next bytes of the stream.
+    /// - Returns: the compressed bytes that are available so far. May be empty, because zlib collects input first.
     func compress(_ bytes: ByteBuffer) -> ByteBuffer { run(bytes, Z_NO_FLUSH) }
 
-    /// Ends the stream and returns the rest of the output. Must be the last call.
+    /// Ends the stream and returns the rest of the compressed bytes. No other method may be called afterwards.
     func finish() -> ByteBuffer { run(ByteBuffer(), Z_FINISH) }
 
     private func run(_ bytes: ByteBuffer, _ flush: Int32) -> ByteBuffer {

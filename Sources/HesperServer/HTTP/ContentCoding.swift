@@ -1,22 +1,22 @@
 import HTTPTypes
 
-/// A compression of message bodies (RFC 9110, 8.4.1).
+/// A compression format for message bodies, which HTTP calls a content coding (RFC 9110, 8.4.1).
 enum ContentCoding: String, CaseIterable, Sendable {
-    /// RFC 1952.
+    /// The gzip format (RFC 1952).
     case gzip
-    /// RFC 1950, zlib's form of RFC 1951.
+    /// The zlib format (RFC 1950). It contains data in the deflate format (RFC 1951).
     case deflate
 
-    /// All codings, as in `Accept-Encoding`.
+    /// The names of all codings, separated by commas as in `Accept-Encoding`.
     static let list = allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// Parses a name from a header, ignoring case; `x-gzip` is gzip.
+    /// Parses the name of a coding in a header. Case is ignored, and `x-gzip` is another name of `gzip`.
     init?(name: some StringProtocol) {
         let name = name.lowercased()
         self.init(rawValue: name == "x-gzip" ? "gzip" : name)
     }
 
-    /// The coding that `Accept-Encoding` prefers; nil if it accepts none.
+    /// The coding to which an `Accept-Encoding` header gives the highest weight; nil if the header accepts no supported coding.
     static func preferred(by header: String?) -> ContentCoding? {
         guard let header else { return nil }
         var weights: [ContentCoding: Double] = [:]
@@ -41,6 +41,6 @@ enum ContentCoding: String, CaseIterable, Sendable {
         return best?.coding
     }
 
-    /// zlib's `windowBits`: a window of 32 KiB; 16 is added for the gzip format.
+    /// The argument `windowBits` of zlib: 15 for a window of 32 KiB. Adding 16 selects the gzip format.
     var windowBits: Int32 { self == .gzip ? 15 + 16 : 15 }
 }

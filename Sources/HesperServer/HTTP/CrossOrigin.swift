@@ -1,14 +1,14 @@
 import HTTPTypes
 import Hummingbird
 
-/// Which pages of other origins may call the API with a bearer token (the Fetch standard's CORS; protocol.md, HTTP rules).
-/// Cookies do not work across origins: no response allows credentials.
+/// Determines which pages of other origins may call the API with a bearer token (CORS, in the Fetch standard; protocol.md, HTTP
+/// rules). Such pages cannot use session cookies, because no response allows credentials.
 struct CrossOrigin: Sendable {
     private let origins: Set<String>
     private let allowsLoopback: Bool
 
     /// - Parameters:
-    ///   - origins: scheme, host and port, as browsers send them in `Origin`.
+    ///   - origins: the allowed origins, each with scheme, host and port, as browsers send them in `Origin`.
     ///   - allowsLoopback: whether pages of `http://localhost` and `http://127.0.0.1`, on any port, may call the API too.
     init(origins: [String], allowsLoopback: Bool) {
         self.origins = Set(origins)
@@ -25,7 +25,7 @@ struct CrossOrigin: Sendable {
         return false
     }
 
-    /// Adds the headers that let pages of an allowed origin read the response.
+    /// If the request comes from a page of an allowed origin, adds the headers that let the page read the response.
     func expose(_ response: inout Response, to request: Request) {
         guard let origin = request.headers[.origin], allows(origin) else { return }
         response.headers.append(HTTPField(name: .accessControlAllowOrigin, value: origin))
@@ -37,7 +37,8 @@ struct CrossOrigin: Sendable {
             ))
     }
 
-    /// The response to `OPTIONS`, both to a preflight and to other requests.
+    /// The response to an `OPTIONS` request, which may be a CORS preflight request of a browser.
+    /// - Parameter allowed: the methods of the path, as in `Allow`.
     func options(_ request: Request, allowed: String) -> Response {
         var headers = HTTPFields()
         headers.append(HTTPField(name: .allow, value: allowed))

@@ -1,9 +1,10 @@
 import HesperModel
 import HesperStore
 
-/// The position in a list after a page. Opaque to clients, which send it back as they received it in `nextCursor`.
+/// The position in a list at which the next page begins. A client receives it as `nextCursor` and sends it back unchanged.
+/// Clients must not interpret its content.
 struct Cursor: Sendable, Equatable {
-    /// The meaning of the numbers depends on the list.
+    /// The numbers that describe the position. Their meaning depends on the list.
     var numbers: [Int64]
 
     init(_ numbers: Int64...) { self.numbers = numbers }
@@ -13,7 +14,7 @@ struct Cursor: Sendable, Equatable {
     }
 
     /// Parses a cursor.
-    /// - Returns: nil if it was not written by ``text``, does not have `count` numbers, or has a negative one.
+    /// - Returns: nil unless `text` is the ``text`` of a cursor with `count` numbers, none of them negative.
     init?(_ text: String, count: Int) {
         guard text.utf8.count <= 128, let bytes = Base64URL.decode(text),
             let plain = String(validating: bytes, as: UTF8.self)
@@ -26,8 +27,8 @@ struct Cursor: Sendable, Equatable {
 }
 
 extension APIRequest {
-    /// The query parameter `cursor`, if it was sent.
-    /// - Parameter count: the number of numbers in the cursors of this list.
+    /// The cursor in the query parameter `cursor`; nil if the parameter was not sent.
+    /// - Parameter count: how many numbers a cursor of this list has.
     func cursor(_ count: Int) throws(Problem) -> Cursor? {
         guard let text = query["cursor"] else { return nil }
         guard let cursor = Cursor(text, count: count) else {
@@ -38,7 +39,7 @@ extension APIRequest {
 }
 
 extension Cursor {
-    /// The cursor is not from a page of this list.
+    /// The error for a cursor that is not the `nextCursor` of a page of this list.
     static let unknown = Problem(
         .invalidField, "cursor must be the nextCursor of the previous page, unchanged.", at: "cursor")
 }

@@ -22,7 +22,7 @@ final class Decompressor {
     }
 
     /// Decompresses `bytes` and appends the output to `body`.
-    /// - Returns: false if `body` exceeds `limit` bytes; then decompression stops.
+    /// - Returns: false if `body` has become larger than `limit` bytes. The rest of `bytes` is not decompressed in that case.
     /// - Throws: `malformed-request` if the data is invalid.
     func decompress(_ bytes: ByteBuffer, into body: inout ByteBuffer, limit: Int) throws(Problem) -> Bool {
         guard bytes.readableBytes > 0 else { return true }
@@ -41,11 +41,11 @@ final class Decompressor {
         }
         if body.readableBytes > limit { return false }
         switch result {
-        // All input was consumed; more may follow.
+        // zlib has consumed all input, and more input may follow.
         case Z_OK,
             Z_BUF_ERROR where !hasEnded:
             return true
-        // The end of the stream, with nothing after it.
+        // The compressed data ends here, and no bytes follow it.
         case Z_STREAM_END where stream.pointee.avail_in == 0 && !hasEnded:
             hasEnded = true
             return true
@@ -54,7 +54,8 @@ final class Decompressor {
         }
     }
 
-    /// - Throws: `malformed-request` if the data is incomplete.
+    /// Checks, after the last bytes, that the compressed data was complete.
+    /// - Throws: `malformed-request` if it was not.
     func finish() throws(Problem) {
         guard hasEnded else { throw Problem(.malformedRequest, "The body ends before the end of its \(coding) data.") }
     }

@@ -5,8 +5,9 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// Handles every request: assigns an ID, finds the route, authenticates the caller, and calls the handler; then adds the headers
-/// that every response has, and logs. It is one function instead of a chain of middlewares because that costs least.
+/// Handles every request: assigns an ID, finds the route, authenticates the caller and calls the handler. Afterwards it adds the
+/// headers that every response has, compresses the body and logs the request. One function does all this, because a chain of
+/// middlewares would be slower.
 struct Dispatcher: HTTPResponder {
     let routes: Routes
     let authenticator: Authenticator
@@ -14,30 +15,30 @@ struct Dispatcher: HTTPResponder {
     let uses: DeviceUses
     /// Whether this server itself terminates TLS.
     let isSecure: Bool
-    /// Whether to send `Strict-Transport-Security`. Not with the self-signed certificate: if it were lost, browsers would accept
-    /// neither the next certificate nor plain HTTP, on any port of this host, for a year.
+    /// Whether to send `Strict-Transport-Security`. It is not sent with a self-signed certificate. If that certificate were lost,
+    /// browsers would accept neither a new self-signed certificate nor plain HTTP for a year, on any port of this host.
     let usesStrictTransport: Bool
     let proxies: TrustedProxies
-    /// Limits requests per account; nil for no limit.
+    /// Limits the rate of requests per account. Nil if there is no limit.
     let requests: RateLimiter<UniqueID>?
     let load: Load
-    /// Limits concurrent large bodies.
+    /// Limits how many large request bodies are held in memory at the same time.
     let bodies: Semaphore<ScopeID>
 
-    /// What is learned while a request is processed, for the headers of its response and for the log.
+    /// Facts that are determined while a request is processed. The response headers and the log need them.
     private struct RequestState {
         var cachePolicy = Route.CachePolicy.never
         var meter: RouteMeter?
-        /// The authenticated session, once it is known.
+        /// The session of the authenticated caller. Nil before authentication and on open routes.
         var session: Session?
-        /// The session cookie that authenticates the request, if one does.
+        /// The session cookie that authenticates the request. Nil if there is none.
         var cookie: SessionCookie?
     }
 
     func respond(to request: Request, context: HesperContext) async throws -> Response {
         let request = proxies.asSent(request, from: context.channel.remoteAddress, isSecure: isSecure)
         var logger = context.logger
-        // Hummingbird's logger has the request ID under this key.
+        // Hummingbird stores the request ID under this key in the metadata of its logger.
         let key = "hb.request.id"
         let requestID = RequestIdentity.adopt(
             from: request, or: logger[metadataKey: key]?.description ?? RequestID().description)
@@ -58,12 +59,13 @@ struct Dispatcher: HTTPResponder {
             response = problem.response(requestID: requestID.text)
             if problem.slug == .notFound, HTMLPage.isRequested(by: request) { response = HTMLPage.notFound }
             if problem.slug == .methodNotAllowed { response.headers[.allow] = allowed(request.uri.path) }
-            // The browser should delete a cookie that is no longer valid.
+            // The cookie is no longer valid, so the browser is told to delete it.
             if problem.slug == .unauthenticated, let cookie = state.cookie { response.headers.append(cookie.deletion) }
         }
         if isBusy, response.status.kind == .successful { response.headers[.retryAfter] = Load.retryAfter }
         finish(&response, to: request, requestID: requestID.text, state)
-        // Attachments are sent unchanged: most are compressed already, and digests and byte ranges refer to the original bytes.
+        // The immutable responses are attachments. They are not compressed: most are compressed already, and their digests and
+        // byte ranges refer to the original bytes.
         if state.cachePolicy != .immutable { try await response.compress(for: request) }
         if request.method == .head { response = try await response.withoutBody() }
         let duration = ContinuousClock.now - start
@@ -121,7 +123,7 @@ struct Dispatcher: HTTPResponder {
             let use = DeviceUse(
                 of: session, userAgent: request.headers,
                 from: proxies.client(of: request, from: channel.remoteAddress))
-            // Recorded even if the handler throws: the device was in use.
+            // The use is recorded even if the handler throws, because the device was in use all the same.
             defer { if let use, use.isDue { uses.record(use) } }
             let query = try route.query(of: request)
             return try await handle(
@@ -152,7 +154,7 @@ struct Dispatcher: HTTPResponder {
             response.headers[.setCookie] == nil
         {
             response.headers.append(cookie.renewal)
-            // The response contains a secret.
+            // The response now contains the cookie, a secret that must not be cached.
             cachePolicy = .never
         }
         switch cachePolicy {
@@ -177,8 +179,8 @@ struct Dispatcher: HTTPResponder {
 }
 
 extension Logger {
-    /// A logger that adds the account and the device of a session to every message, as IDs, which reveal nothing without the
-    /// database.
+    /// A logger that adds the account and the device of a session to every message. Only their IDs are logged, which say nothing
+    /// about a person without the database.
     func withSession(_ session: Session?) -> Logger {
         guard let session else { return self }
         var logger = self
@@ -196,8 +198,8 @@ extension Route {
 }
 
 extension Request {
-    /// Whether the host is localhost. Browsers apply `Strict-Transport-Security` to all ports of a host, and other servers on
-    /// this machine may not support TLS.
+    /// Whether the request was sent to localhost. `Strict-Transport-Security` is left out then: browsers apply it to all ports of
+    /// a host, and other servers on this machine may not support TLS.
     fileprivate var isToThisMachine: Bool {
         guard let authority = head.authority else { return true }
         let host = authority.prefix { $0 != ":" }.lowercased()
@@ -205,9 +207,9 @@ extension Request {
     }
 }
 
-/// Constant fields are created and validated once.
+/// Header fields with constant values, which are created and validated only once.
 extension HTTPField {
-    /// Browsers use only TLS for this host, for one year (RFC 6797).
+    /// Tells browsers to use only TLS for this host, for one year (RFC 6797).
     fileprivate static let strictTransport = HTTPField(name: .strictTransportSecurity, value: "max-age=31536000")
     fileprivate static let revalidated = HTTPField(name: .cacheControl, value: "private, no-cache")
     fileprivate static let varyBySession = HTTPField(

@@ -10,7 +10,9 @@ struct Fields {
     private let pointer: String
     private var read: [String] = []
 
+    /// Begins to read an object.
     /// - Parameter pointer: the position of the object in the request, as a JSON Pointer.
+    /// - Throws: `invalid-field` if the value is not an object.
     init(_ json: JSON, at pointer: String = "") throws(Problem) {
         guard case .object(let object) = json else {
             throw Problem(.invalidField, "This value must be an object, not \(json.kind).", at: pointer)
@@ -19,16 +21,16 @@ struct Fields {
         self.pointer = pointer
     }
 
-    /// The value of an optional field.
+    /// The value of a field; nil if the object does not have the field.
     mutating func value(_ name: String) -> JSON? {
         read.append(name)
         return object[name]
     }
 
-    /// An optional string.
+    /// The value of an optional string field; nil if the object does not have the field.
     /// - Parameters:
-    ///   - characters: the allowed length in Unicode scalars, as in JSON Schema.
-    ///   - bytes: the allowed length in bytes of UTF-8.
+    ///   - characters: the allowed number of Unicode scalars, which JSON Schema calls characters. Nil for any number.
+    ///   - bytes: the allowed number of bytes in UTF-8. Nil for any number.
     mutating func optionalString(
         _ name: String, characters: ClosedRange<Int>? = nil, bytes: ClosedRange<Int>? = nil
     ) throws(Problem) -> String? {
@@ -44,7 +46,7 @@ struct Fields {
         return text
     }
 
-    /// A required string.
+    /// The value of a required string field. The parameters are those of ``optionalString(_:characters:bytes:)``.
     mutating func string(
         _ name: String, characters: ClosedRange<Int>? = nil, bytes: ClosedRange<Int>? = nil
     ) throws(Problem) -> String {
@@ -54,13 +56,14 @@ struct Fields {
         return text
     }
 
-    /// An optional Boolean.
+    /// The value of an optional Boolean field; nil if the object does not have the field.
     mutating func optionalBool(_ name: String) throws(Problem) -> Bool? {
         guard let json = value(name) else { return nil }
         guard case .bool(let value) = json else { throw invalid(name, "must be true or false, not \(json.kind)") }
         return value
     }
 
+    /// Checks that all fields of the object were read. Called last.
     /// - Throws: `unknown-field` for the first field that was not read.
     func end() throws(Problem) {
         guard let member = object.members.first(where: { !read.contains($0.name) }) else { return }
@@ -76,7 +79,7 @@ struct Fields {
     }
 
     private func pointer(to name: String) -> String {
-        // The two escapes of RFC 6901.
+        // A JSON Pointer contains `~0` for `~` and `~1` for `/` (RFC 6901).
         pointer + "/"
             + name.split(separator: "~", omittingEmptySubsequences: false).joined(separator: "~0")
             .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "~1")
@@ -84,6 +87,6 @@ struct Fields {
 }
 
 extension ClosedRange<Int> {
-    /// For an error message: "8 to 1024".
+    /// The range in the words of an error message: "8 to 1024" or "at most 1024".
     fileprivate var words: String { lowerBound == 0 ? "at most \(upperBound)" : "\(lowerBound) to \(upperBound)" }
 }

@@ -17,7 +17,8 @@ extension APIRequest {
         }
     }
 
-    /// The same with the SHA-256 of the body after decompression.
+    /// Reads the body as JSON, and computes the SHA-256 of the body after decompression.
+    /// - Parameter limit: the maximum size in bytes, after decompression.
     func hashedJSON(limit: Int) async throws -> (json: JSON, sha256: [UInt8]) {
         try checkType()
         return try await body(limit: limit) { body in
@@ -27,10 +28,11 @@ extension APIRequest {
         }
     }
 
-    /// Reads the body, whatever its type, and decompresses it if necessary.
+    /// Reads the body, which may have any media type, and decompresses it if necessary.
+    /// - Parameter limit: the maximum size in bytes, after decompression.
     func body(limit: Int) async throws -> ByteBuffer { try await body(limit: limit) { $0 } }
 
-    /// Calls `use` with the complete body, while holding a permit if the body is large.
+    /// Reads the complete body and calls `use` with it. If the body is large, a permit is held until `use` returns.
     private func body<T: Sendable>(limit: Int, _ use: (ByteBuffer) throws -> T) async throws -> T {
         var permit = BodyPermit(caller)
         defer { permit.release() }
@@ -54,7 +56,7 @@ extension APIRequest {
         for try await part in http.body {
             count += part.readableBytes
             guard count <= limit else { throw tooLarge }
-            // The size of a compressed body is not known in advance.
+            // A compressed body needs a permit whatever its size, because its size after decompression is not known in advance.
             if decompressor != nil || count > BodyPermit.freeBytes { try await permit.acquire() }
             if let decompressor {
                 guard try decompressor.decompress(part, into: &body, limit: limit) else { throw tooLarge }
@@ -72,8 +74,8 @@ extension APIRequest {
         return body
     }
 
-    /// The coding in `Content-Encoding`; nil for none.
-    /// - Throws: `unsupported-media-type` if it is not in `supported`.
+    /// The coding in the `Content-Encoding` header; nil if the body is not compressed.
+    /// - Throws: `unsupported-media-type` if the coding is not in `supported`.
     func contentCoding(supported: [ContentCoding]) throws(Problem) -> ContentCoding? {
         guard let name = self[.contentEncoding]?.trimmed, name.lowercased() != "identity" else { return nil }
         if let coding = ContentCoding(name: name), supported.contains(coding) { return coding }
@@ -81,7 +83,7 @@ extension APIRequest {
         throw Problem(
             .unsupportedMediaType,
             "The Content-Encoding \(name.prefix(64)) is not supported. Send the body "
-                + "\(supported.isEmpty ? "" : "with \(names), or ")without one.",
+                + "\(supported.isEmpty ? "" : "with \(names), or ")without Content-Encoding.",
             context: ["acceptEncoding": .string(names)])
     }
 
@@ -103,7 +105,7 @@ extension APIRequest {
 }
 
 extension StringProtocol {
-    /// Without leading and trailing spaces and tabs, which HTTP allows around values.
+    /// The text without leading and trailing spaces and tabs, which HTTP allows around the values of headers.
     var trimmed: SubSequence {
         let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
         guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {

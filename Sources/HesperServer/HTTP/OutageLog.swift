@@ -2,10 +2,10 @@ import HesperStore
 import Logging
 import NIOConcurrencyHelpers
 
-/// Logs failures of the database at most once per second, with the number of messages left out: while the database is
-/// unavailable, every request and every background loop fails.
+/// Logs database failures at most once per second, because every request and every background loop fails while the database is
+/// unavailable. A message contains the number of messages that were left out before it.
 final class OutageLog: Sendable {
-    /// The instance of the process.
+    /// The instance that the whole process uses.
     static let shared = OutageLog()
     private static let interval = Duration.seconds(1)
 
@@ -15,7 +15,7 @@ final class OutageLog: Sendable {
     }
     private let state = NIOLockedValueBox(State())
 
-    /// Logs a failed background task. Only messages about an unavailable database are limited.
+    /// Logs the failure of a background task. The limit of one message per second applies only if the database is unavailable.
     func report(_ message: String, _ error: any Error, logger: Logger) {
         let metadata: Logger.Metadata = ["error": "\(error)"]
         guard let error = error as? StoreError, error.isUnavailable else {
@@ -25,7 +25,7 @@ final class OutageLog: Sendable {
     }
 
     /// Logs a message, unless one was logged less than a second ago.
-    /// - Parameter now: for tests.
+    /// - Parameter now: the current time. Tests pass other times.
     func report(
         _ message: String, metadata: Logger.Metadata? = nil, logger: Logger, now: ContinuousClock.Instant = .now
     ) {

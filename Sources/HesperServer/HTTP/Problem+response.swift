@@ -7,7 +7,7 @@ import NIOCore
 import NIOHTTP1
 
 extension Problem {
-    /// The problem that a client is told about an error. Logs unexpected errors and outages of the database.
+    /// The problem that the client receives because of an error. Unexpected errors and database outages are also logged.
     init(_ error: any Error, logger: Logger, outages: OutageLog = .shared) {
         switch error {
         case let problem as Problem:
@@ -34,32 +34,36 @@ extension Problem {
         }
     }
 
-    /// The database is unavailable. Whether a write was committed is unknown.
+    /// The problem if the database is unavailable. It is not known whether a write of the request was committed.
     static let unavailable = Problem(
         .unavailable, "The request is not confirmed. Send the same request again in 5 seconds.",
         context: ["retryAfter": 5])
 
-    /// The disk is full.
+    /// The problem if the disk of the server is full.
     static let storageFull = Problem(
         .storageFull,
         "Nothing was stored. Send the same request again after the server's operator has freed disk space.",
         context: ["retryAfter": 60])
 
+    /// The problem if a limit on the number of requests is exceeded.
     /// - Parameters:
-    ///   - what: the limit that was exceeded, as a sentence.
-    ///   - seconds: the time after which a retry may succeed.
+    ///   - what: a sentence that says which limit was exceeded.
+    ///   - seconds: the number of seconds after which a retry may succeed.
     static func tooManyRequests(_ what: String, retryAfter seconds: Int) -> Problem {
         Problem(
             .tooManyRequests, "\(what) Retry after \(seconds) s.",
             context: ["retryAfter": .integer(Int64(seconds))])
     }
 
-    /// - Parameter what: the limit that was exceeded, as a sentence.
+    /// The problem if the body of a request is too large.
+    /// - Parameters:
+    ///   - what: a sentence that says what is too large.
+    ///   - limit: the maximum.
     static func tooLarge(_ what: String, limit: Int) -> Problem {
         Problem(.tooLarge, what, context: ["limit": .integer(Int64(limit))])
     }
 
-    /// The response with problem details (RFC 9457), and the headers that belong to it.
+    /// The response: the problem details as JSON (RFC 9457), and the headers that the slug requires, such as `Retry-After`.
     func response(requestID: String) -> Response {
         var headers = HTTPFields()
         headers.append(HTTPField(name: .contentType, value: "application/problem+json"))
@@ -67,7 +71,8 @@ extension Problem {
         if case .integer(let seconds)? = context["retryAfter"] {
             headers.append(HTTPField(name: .retryAfter, value: String(seconds)))
         }
-        // Distinguishes an unsupported content coding from an unsupported media type (RFC 9110, 12.5.3).
+        // An unsupported content coding and an unsupported media type have the same status. This header tells the client that the
+        // coding is unsupported (RFC 9110, 12.5.3).
         if case .string(let codings)? = context["acceptEncoding"] { headers[.acceptEncoding] = codings }
         if case .integer(let offset)? = context["uploadOffset"] {
             headers[.uploadOffset] = String(offset)
@@ -81,7 +86,7 @@ extension Problem {
             body: .init(byteBuffer: ByteBuffer(bytes: bytes(requestID: requestID))))
     }
 
-    /// The body of the response.
+    /// The body of the response: the problem as JSON, with the request ID.
     func bytes(requestID: String) -> [UInt8] {
         guard case .object(let object) = json else { return json.bytes }
         let members = object.members.map { ($0.name, $0.value) } + [("requestID", .string(requestID))]

@@ -1,7 +1,8 @@
 import Foundation
 import HesperModel
 
-/// The parameters of a query or a form, such as `limit=10&q=oat%20milk` (WHATWG URL, application/x-www-form-urlencoded).
+/// The parameters of a URL query or an HTML form, such as `limit=10&q=oat%20milk` (WHATWG URL,
+/// application/x-www-form-urlencoded).
 struct Query: Sendable {
     private let pairs: [(name: String, value: String)]
 
@@ -9,6 +10,7 @@ struct Query: Sendable {
 
     private init(pairs: [(name: String, value: String)]) { self.pairs = pairs }
 
+    /// Parses a query or a form.
     /// - Parameter known: the names that are allowed.
     /// - Throws: ``Problem`` if a name is unknown or occurs twice, or an escape is invalid.
     init(_ text: some StringProtocol, known: [String]) throws(Problem) {
@@ -36,7 +38,8 @@ struct Query: Sendable {
 
     subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
-    /// A whole number. A value above the range is clamped to its upper bound.
+    /// The value of a parameter that must be a whole number; `standard` if the parameter was not sent. A value above the range is
+    /// replaced by the upper bound of the range.
     func integer(_ name: String, default standard: Int, in range: ClosedRange<Int>) throws(Problem) -> Int {
         guard let text = self[name] else { return standard }
         let digits = text.utf8.allSatisfy { (0x30...0x39).contains($0) } && !text.isEmpty
@@ -46,7 +49,7 @@ struct Query: Sendable {
         return min(value, range.upperBound)
     }
 
-    /// `true` or `false`; nil if the parameter was not sent.
+    /// The value of a parameter that must be `true` or `false`; nil if the parameter was not sent.
     func bool(_ name: String) throws(Problem) -> Bool? {
         switch self[name] {
         case nil: nil

@@ -1,13 +1,14 @@
 import HTTPTypes
 import HesperModel
 
-/// The request rate of an account and its remaining requests, as header fields (draft-ietf-httpapi-ratelimit-headers).
+/// The header fields that tell a client the request limit of its account and how many requests remain
+/// (draft-ietf-httpapi-ratelimit-headers).
 extension RateLimiter<UniqueID> {
     func fields(of account: UniqueID) -> HTTPFields {
         let (tokens, fullAfter) = left(account)
         var fields = HTTPFields()
         fields.append(HTTPField(name: .rateLimit, value: "\"account\";r=\(tokens);t=\(fullAfter)"))
-        // The window: the time in which an empty bucket is full again.
+        // The window in seconds: how long it takes until an empty token bucket is full again.
         let seconds = max(1, rate.burst * 60 / rate.perMinute)
         fields.append(HTTPField(name: .rateLimitPolicy, value: "\"account\";q=\(rate.burst);w=\(seconds)"))
         return fields

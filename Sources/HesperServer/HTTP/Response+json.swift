@@ -4,14 +4,14 @@ import Hummingbird
 import NIOCore
 
 extension Response {
-    /// A JSON response.
+    /// A response with JSON as its body.
     static func json(_ bytes: [UInt8], status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]) -> Response {
         var headers = headers
         headers.append(HTTPField(name: .contentType, value: "application/json"))
         return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
-    /// A response whose body is one JSON object.
+    /// A response with one JSON object as its body, which `body` writes.
     static func object(
         status: HTTPResponse.Status = .ok, headers: HTTPFields = [:], _ body: (inout JSONWriter) throws -> Void
     ) rethrows -> Response {
@@ -20,11 +20,12 @@ extension Response {
         return json(writer.bytes, status: status, headers: headers)
     }
 
-    /// The response to `HEAD`: the same headers, the length of the body, and no body.
+    /// Converts this response into the response to a `HEAD` request: the same headers with the length of the body, but no body.
     ///
-    /// If the length is not known, the body is written to a counter: without `Content-Length`, the encoder would send the last
-    /// chunk of a chunked body, which a client does not expect after `HEAD`. A response that sets `Transfer-Encoding: chunked`
-    /// itself is too expensive to produce for its length: see ``MessageFraming``.
+    /// If the length is not known, the body is produced only to count its bytes. Without `Content-Length`, the HTTP encoder would
+    /// send the last chunk of a chunked body, which a client does not expect after `HEAD`. A response that itself sets
+    /// `Transfer-Encoding: chunked` is returned unchanged, because its body is too expensive to produce. ``MessageFraming``
+    /// removes the last chunk of such a response.
     consuming func withoutBody() async throws -> Response {
         guard headers[.transferEncoding] == nil else { return self }
         var headers = headers

@@ -5,41 +5,44 @@ import Hummingbird
 
 /// One method of one path, with its handler.
 struct Route: Sendable {
-    /// A handler, by the authentication that the route requires.
+    /// The handler of a route. The case says which authentication the route requires.
     enum Handler: Sendable {
-        /// None.
+        /// The route requires no authentication.
         case open(@Sendable (APIRequest) async throws -> Response)
-        /// None, and any query is accepted: other sites add their own parameters to links to pages.
+        /// The route requires no authentication and accepts any query, because other sites add their own parameters to links to
+        /// pages.
         case page(@Sendable (APIRequest) async throws -> Response)
-        /// The token of a device.
+        /// The route requires the token or the session cookie of a device.
         case authenticated(@Sendable (APIRequest, Session) async throws -> Response)
     }
 
-    /// How responses may be cached (protocol.md, HTTP rules). Errors are never stored.
+    /// How successful responses may be cached (protocol.md, HTTP rules). Error responses are never cached.
     enum CachePolicy: Sendable {
-        /// By the client only, and revalidated each time.
+        /// Only the client may cache the response, and it must revalidate the cached response before each use.
         case revalidated
-        /// By the client only, without revalidation: the content never changes.
+        /// Only the client may cache the response. It need not revalidate the cached response, because the content never changes.
         case immutable
-        /// Not at all: sign-in and sync.
+        /// The response must not be cached, for example that to a sign-in or a sync.
         case never
-        /// By shared caches too: pages that are the same for everyone.
+        /// Shared caches may store the response too, because it is the same for everyone. They must revalidate it before each
+        /// use.
         case shared
-        /// Like ``shared``, but only for pages of this origin, so without `Vary: Origin`. With it, a browser would download files
-        /// twice: a page requests modules with `Origin`, and the service worker that caches them without.
+        /// Like ``shared``, but only pages of this origin may read the response, so it has no `Vary: Origin`. With that header a
+        /// browser would download files twice, because a page requests modules with an `Origin` header, and the service worker
+        /// that caches the modules requests them without it.
         case sameOrigin
     }
 
     let method: HTTPRequest.Method
-    /// The path template, as in the contract: `/v1/notes/{uniqueID}`.
+    /// The path template, as in `openapi.yaml`: `/v1/notes/{uniqueID}`.
     let path: String
-    /// The names of its query parameters. Others are rejected.
+    /// The names of the query parameters that the route accepts. A request with any other parameter is refused.
     let parameters: [String]
     let cachePolicy: CachePolicy
-    /// False for pages that are not part of the API.
+    /// Whether the route is in `openapi.yaml`. False for pages that are not part of the API.
     let isInContract: Bool
     let handler: Handler
-    /// Counts requests and their durations.
+    /// Counts the requests of the route and measures how long they take.
     let meter: RouteMeter
 
     init(

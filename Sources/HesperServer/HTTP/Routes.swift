@@ -3,18 +3,18 @@ import HTTPTypes
 import HesperStore
 import Hummingbird
 
-/// All routes of the server. Requests are dispatched by this list, responses to `HEAD` and `OPTIONS` and status 405 are derived
-/// from it, and a test compares it with `openapi.yaml`.
+/// All routes of the server. They determine the handler of each request, the responses to `HEAD` and `OPTIONS`, and which methods
+/// get status 405. A test compares them with `openapi.yaml`.
 ///
 ///     var routes = Routes()
 ///     routes.get("/v1/notes/{uniqueID}", use: getNote)
 ///     routes.get("/v1/changes", ["since", "limit"], use: listChanges)
 ///     routes.post("/v1/sync", cache: .never, use: sync)
 struct Routes: Sendable {
-    /// The routes of one path.
+    /// A path template and its routes, at most one per method.
     struct Path: Sendable {
         let template: String
-        /// The segments between slashes; nil for a parameter.
+        /// The segments of the template between slashes. Nil stands for a parameter.
         let segments: [Substring?]
         var routes: [Route] = []
         /// Additional headers of the response to `OPTIONS`.
@@ -25,7 +25,7 @@ struct Routes: Sendable {
             return method == .head ? routes.first { $0.method == .get } : nil
         }
 
-        /// The value of `Allow`.
+        /// The methods of the path, as the value of the `Allow` header.
         var allowed: String {
             var methods = routes.map(\.method.rawValue)
             if let index = methods.firstIndex(of: "GET"), !methods.contains("HEAD") {
@@ -35,12 +35,13 @@ struct Routes: Sendable {
         }
     }
 
-    /// Paths without a parameter.
+    /// The paths without a parameter, by template.
     private var fixed: [String: Path] = [:]
-    /// Paths with a parameter, by the number of segments.
+    /// The paths with a parameter, by the number of their segments.
     private var templates: [Int: [Path]] = [:]
 
-    /// Paths that match no other route, and may be added and removed while the server runs.
+    /// The route for paths that match no other route. `exists` says whether such a path exists at the moment, because pages may
+    /// be added and removed while the server runs.
     private var pages: (path: Path, exists: @Sendable (String) -> Bool)?
 
     /// Counts requests that match no route.
@@ -52,7 +53,8 @@ struct Routes: Sendable {
         (Array(fixed.values) + templates.values.joined()).flatMap(\.routes) + (pages?.path.routes ?? [])
     }
 
-    /// The path that matches a request, and the value of its parameter.
+    /// Finds the path template that matches the path of a request.
+    /// - Returns: the template with its routes, and the value of its parameter; nil if no template matches.
     func find(_ path: String) -> (path: Path, parameter: String)? {
         if let path = fixed[path] { return (path, "") }
         let segments = path.dropFirst().split(separator: "/", maxSplits: 15, omittingEmptySubsequences: false)
@@ -69,7 +71,7 @@ struct Routes: Sendable {
         return nil
     }
 
-    /// Adds headers to the response to `OPTIONS` of a path that has routes already.
+    /// Adds headers to the response to `OPTIONS` for a path with a parameter. The routes of the path must have been added before.
     mutating func addOptions(_ options: HTTPFields, at template: String) {
         for (count, paths) in templates {
             if let index = paths.firstIndex(where: { $0.template == template }) {
@@ -91,7 +93,7 @@ struct Routes: Sendable {
     }
 }
 
-/// A resource of the API, with its routes.
+/// A part of the API that adds its routes to ``Routes``.
 protocol Resource: Sendable {
     func add(to routes: inout Routes)
 }
@@ -158,7 +160,8 @@ extension Routes {
                 handler: .open(handler)))
     }
 
-    /// Adds a route for all paths for which `exists` returns true. The parameter of the request is the path, not decoded.
+    /// Adds a route for all paths for which `exists` returns true and that match no other route. The handler gets the whole path
+    /// as ``APIRequest/parameter``, without percent-decoding.
     mutating func pages(
         ifExists exists: @escaping @Sendable (String) -> Bool,
         use handler: @escaping @Sendable (APIRequest) async throws -> Response

@@ -2,7 +2,7 @@ import Foundation
 import HesperModel
 
 extension Timestamp {
-    /// The server's wall clock.
+    /// The current time according to the server's wall clock.
     public static var now: Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

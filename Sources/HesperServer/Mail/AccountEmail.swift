@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// An e-mail about an account, with a one-time link.
+/// An e-mail to the address of an account, with a link that works once.
 struct AccountEmail: Sendable, Equatable {
     enum Kind: String, Sendable, CaseIterable {
         /// Contains a link to set a new password.
@@ -11,10 +11,13 @@ struct AccountEmail: Sendable, Equatable {
     }
 
     let kind: Kind
-    /// The address, as a client or user entered it.
+    /// The address as a client sent it. It may belong to no account.
     let address: String
 
-    /// - Parameter origin: scheme, host and port, as browsers reach it.
+    /// Writes the message.
+    /// - Parameters:
+    ///   - code: the one-time code in the link.
+    ///   - origin: the scheme, host and port at which browsers reach the server.
     func message(_ code: OneTimeCode, from: MailAddress, to: MailAddress, origin: String, at date: Timestamp)
         -> MailMessage
     {
@@ -34,7 +37,7 @@ extension AccountEmail.Kind {
         }
     }
 
-    /// The lifetime of its link, in milliseconds.
+    /// How long the link in the e-mail is valid, in milliseconds.
     var lifetime: Int64 {
         switch self {
         case .passwordReset: Ticket.mailedResetLifetime
@@ -42,7 +45,8 @@ extension AccountEmail.Kind {
         }
     }
 
-    /// Whether it is sent for an account: a password reset only to a verified address, which is known not to be a stranger's.
+    /// Whether the account may get this e-mail. A password reset is sent only to a verified address, because an unverified
+    /// address may belong to a stranger. A verification is sent only while the address is unverified.
     func isSent(for account: Account) -> Bool {
         switch self {
         case .passwordReset: account.emailVerificationDate != nil

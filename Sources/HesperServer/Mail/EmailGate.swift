@@ -1,10 +1,10 @@
 import HesperModel
 import HesperStore
 
-/// Accepts e-mails to be sent, and limits them per recipient and per client address. This happens before the account is looked
-/// up, so the response and its time do not reveal whether an address has an account.
+/// Queues e-mails, and limits how many are requested per recipient and per client address. The limits are checked before the
+/// account is looked up, so neither the response nor its timing reveals whether an address has an account.
 struct EmailGate: Sendable {
-    /// Nil if no mail is configured.
+    /// Nil if sending e-mail is not configured.
     private let mailer: Mailer?
     private let limits: MailLimits
     private let recipients: KeyedBackoff
@@ -20,12 +20,14 @@ struct EmailGate: Sendable {
 
     var isAvailable: Bool { mailer != nil }
 
-    /// Queues an e-mail. Each kind has separate limits: anyone can request password resets for an address, which must not delay
-    /// its owner's verification.
-    /// - Throws: `forbidden` if no mail is configured; `too-many-requests`.
+    /// Queues an e-mail. Password resets and verifications to the same address are limited separately. Otherwise anyone could
+    /// delay the verification of an address by requesting password resets for it.
+    /// - Throws: `forbidden` if sending e-mail is not configured; `too-many-requests` if a limit is exceeded or the queue is
+    ///   full.
     func send(_ email: AccountEmail, from address: ClientAddress) throws(Problem) {
         guard let mailer else { throw EmailGate.unavailable }
-        // The client first: a client that must wait does not use up attempts of the recipient.
+        // The limit of the client is checked first, so that a request refused by it does not count against the limit of the
+        // recipient.
         if !address.isLoopback, let seconds = clients.take(address.key, free: limits.freePerAddress) {
             throw .tooManyRequests("Too many e-mails were requested from this address.", retryAfter: seconds)
         }
@@ -37,7 +39,8 @@ struct EmailGate: Sendable {
         }
     }
 
-    /// Queues the verification e-mail of a new account. If it cannot be sent, the owner can request another.
+    /// Queues the verification e-mail of a new account. A full queue or an exceeded limit is not an error here, because the owner
+    /// of the account can request another e-mail.
     func sendVerification(to address: String) {
         let email = AccountEmail(kind: .emailVerification, address: address)
         guard let mailer, recipients.take(EmailGate.key(of: email), free: limits.free) == nil else { return }

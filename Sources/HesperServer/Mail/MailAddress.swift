@@ -1,19 +1,20 @@
 import HesperStore
 
-/// An e-mail address that can be written into a header unquoted, where it is exactly one recipient.
+/// An e-mail address that can be written into a header without quoting, and is read there as exactly one recipient.
 ///
 ///     MailAddress("ada@example.org")?.text              // "ada@example.org"
-///     MailAddress("bob,ada@example.org")                // nil: two recipients, in a header
+///     MailAddress("bob,ada@example.org")                // nil: in a header, these are two recipients
 public struct MailAddress: Sendable, Equatable {
     public let text: String
 
     /// The maximum length of the part before the `@`, in bytes (RFC 5321, 4.5.3.1.1).
     private static let localBytes = 64
-    /// The characters of an atom besides letters and digits (RFC 5322, 3.2.3).
+    /// The characters that are allowed between the dots of an address besides letters and digits (`atext` in RFC 5322, 3.2.3).
     private static let marks = Set("!#$%&'*+-/=?^_`{|}~".unicodeScalars)
 
-    /// Nil for addresses that sign-up accepts but that need quoting in a header, with quotes, commas, brackets or comments, and
-    /// for invisible characters. Letters of all scripts are accepted (RFC 6532).
+    /// Nil if the text is not an e-mail address, or if the address would need quoting in a header because of quotes, commas,
+    /// brackets or comments, or contains invisible characters. Sign-up accepts some of these addresses. Letters of all scripts
+    /// are accepted (RFC 6532).
     public init?(_ text: String) {
         guard Account.isEmail(text) else { return nil }
         let halves = text.split(separator: "@")

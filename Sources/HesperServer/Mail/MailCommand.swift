@@ -2,14 +2,15 @@ import Foundation
 import NIOConcurrencyHelpers
 import NIOPosix
 
-/// The operator's command that reads a message from standard input and finds the recipient in it, as `sendmail -t -i` does.
+/// The command with which the server sends e-mail, as configured by the operator. It reads a message from standard input and
+/// takes the recipient from the headers of the message, as `sendmail -t -i` does.
 ///
 ///     try await MailCommand("/usr/sbin/sendmail -t -i")?.send(message.text, within: .seconds(20))
 public struct MailCommand: Sendable, Equatable {
     public let program: String
     public let arguments: [String]
 
-    /// Splits the command at spaces. There is no shell: no quotes, variables or second command.
+    /// Splits the command at spaces and tabs. No shell is involved, so quotes, variables and semicolons have no special meaning.
     /// Nil unless the first word is an absolute path.
     public init?(_ text: String) {
         let words = text.split { $0 == " " || $0 == "\t" }.map(String.init)
@@ -25,8 +26,9 @@ public struct MailCommand: Sendable, Equatable {
             && FileManager.default.isExecutableFile(atPath: program)
     }
 
-    /// Runs the command once. Its output is discarded, because it may contain the address.
-    /// - Parameter limit: the timeout. After it, or when the task is cancelled, the command's process group is killed.
+    /// Runs the command with the message as its input. The output of the command is discarded, because it may contain the address
+    /// of the recipient.
+    /// - Parameter limit: the timeout. When it expires or the task is cancelled, the process group of the command is killed.
     /// - Throws: ``MailFailure``
     func send(_ message: String, within limit: Duration) async throws {
         guard message.utf8.count <= MailMessage.bytes else { throw MailFailure.tooLong(bytes: message.utf8.count) }
@@ -48,36 +50,39 @@ public struct MailCommand: Sendable, Equatable {
             throw MailFailure.cannotStart(error.localizedDescription)
         }
         let received = await MailCommand.first(of: ends, within: limit)
-        // On a busy machine, the notification of its end may be late.
+        // On a busy machine, the notification that the process has ended may come too late, so the status is read once more.
         guard let status = received ?? MailCommand.status(of: process) else {
-            // Not waited for: a process that cannot be killed, such as one that waits for a disk, must not block.
+            // The end of the killed process is not awaited, because a process that waits for a disk, for example, cannot be
+            // killed at once.
             kill(-process.processIdentifier, SIGKILL)
             throw MailFailure.timedOut
         }
         guard status == 0 else { throw MailFailure.failed(status) }
     }
 
-    /// The exit status, or the negated number of a signal; nil while the process runs.
+    /// The exit status of the process, or the negated number of the signal that ended it. Nil while the process runs.
     private static func status(of process: Process) -> Int32? {
         guard !process.isRunning else { return nil }
         return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
     }
 
-    /// Starts one process at a time: another process must not inherit the pipe, which would keep its input open.
+    /// Ensures that only one process is started at a time. A second process would inherit the writing end of the first one's
+    /// pipe, and the first would then wait for more input until the second ends.
     private static let starting = NIOLock()
 
     private static func start(_ process: Process, _ message: String) throws {
         try starting.withLock {
             let input = Pipe()
             process.standardInput = input
-            // The process does not run yet, and the message fits into the pipe, so this neither fails nor blocks.
+            // The write cannot block, because the message fits into the pipe. It cannot fail, because the reading end of the pipe
+            // is open until the process has been started.
             try input.fileHandleForWriting.write(contentsOf: Data(message.utf8))
             try process.run()
             try input.fileHandleForWriting.close()
         }
     }
 
-    /// The environment without variables that may contain secrets, such as database URLs and access keys.
+    /// Removes the variables that may contain secrets, such as database URLs and access keys.
     static func withoutSecrets(_ environment: [String: String]) -> [String: String] {
         environment.filter { name, _ in !["HESPER_", "AWS_", "PG"].contains(where: name.hasPrefix) }
     }
@@ -96,11 +101,11 @@ public struct MailCommand: Sendable, Equatable {
     }
 }
 
-/// Why an e-mail was not accepted by the command. Contains neither text of the e-mail nor output of the command.
+/// The reason why the mail command did not accept an e-mail. It contains neither text of the e-mail nor output of the command.
 enum MailFailure: Error, Equatable, CustomStringConvertible {
     case cannotStart(String)
     case timedOut
-    /// The exit status, or the negated number of a signal.
+    /// The exit status of the command, or the negated number of the signal that ended it.
     case failed(Int32)
     case tooLong(bytes: Int)
 

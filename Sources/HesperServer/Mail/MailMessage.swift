@@ -1,19 +1,19 @@
 import Foundation
 import HesperModel
 
-/// A message (RFC 5322) with line feeds as line ends, as commands on Unix expect.
+/// An e-mail message (RFC 5322). Its lines end with a line feed alone, as mail commands on Unix expect.
 struct MailMessage: Sendable {
     let from: MailAddress
     let to: MailAddress
     let subject: String
-    /// Lines of at most 998 bytes.
+    /// The text of the message. A line must have at most 998 bytes (RFC 5322, 2.1.1).
     let body: String
     let date: Timestamp
-    /// The unique part of the message ID, before the `@`.
+    /// The part of the message ID before the `@`, which must be unique.
     let id: String
 
-    /// The maximum size in bytes: more than any message needs, and at most what a pipe always accepts without a reader (POSIX's
-    /// PIPE_BUF).
+    /// The maximum size of a message in bytes, which is more than any message needs. An empty pipe accepts this many bytes
+    /// (PIPE_BUF on Linux) before the process at its other end begins to read.
     static let bytes = 4_096
 
     var text: String {
@@ -33,23 +33,24 @@ struct MailMessage: Sendable {
         """
     }
 
-    /// Encodes a header: unchanged if it is printable ASCII, else as encoded words of whole characters, each at most 75 bytes
-    /// long (RFC 2047). The result contains no line break except folds.
+    /// Encodes the value of a header. Printable ASCII is returned unchanged. Any other text becomes encoded words (RFC 2047) of
+    /// at most 75 bytes, none of which splits a character. Line breaks occur only between encoded words, and a space follows each
+    /// of them.
     static func encoded(_ text: String) -> String {
         if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }), !text.contains("=?") { return text }
         var words: [[UInt8]] = [[]]
         for character in text {
             let bytes = Array(String(character).utf8)
-            // 45 bytes are 60 characters in Base64, with 12 around them.
+            // 45 bytes are 60 characters of Base64. The prefix and the suffix of an encoded word have 12 more.
             if let last = words.last, last.count + bytes.count > 45 { words.append([]) }
             words[words.count - 1] += bytes
         }
         return words.map { "=?utf-8?B?\(Data($0).base64EncodedString())?=" }.joined(separator: "\n ")
     }
 
-    /// Formats a date: `Sat, 21 Nov 2026 08:47:12 +0000`
+    /// Formats a date as a message header does: `Sat, 21 Nov 2026 08:47:12 +0000`
     static func written(_ date: Timestamp) -> String {
-        // RFC 3339 in UTC contains everything except the weekday. 1 January 1970 was a Thursday.
+        // The date in RFC 3339 form has everything except the weekday. The weekday is counted from 1 January 1970, a Thursday.
         let text = date.description
         let day = Int((Double(date.milliseconds) / Double(Timestamp.day)).rounded(.down))
         let weekday = weekdays[((day + 4) % 7 + 7) % 7]

@@ -2,7 +2,7 @@
 public struct MailSettings: Sendable {
     public let command: MailCommand
     public let from: MailAddress
-    /// Scheme, host and port of the server, as browsers reach it. Links in e-mails begin with it.
+    /// The scheme, host and port at which browsers reach the server. Links in e-mails begin with it.
     public let origin: String
 
     public init(command: MailCommand, from: MailAddress, origin: String) {
@@ -12,25 +12,26 @@ public struct MailSettings: Sendable {
     }
 }
 
-/// Limits on e-mails.
+/// Limits on how many e-mails are requested and sent, and on how long sending may take.
 public struct MailLimits: Sendable {
-    /// The number of e-mails of one kind to one address before the first wait, whether or not it has an account.
+    /// How many e-mails of one kind to one address can be requested before requests must wait. The limit is the same whether or
+    /// not the address has an account.
     public var free = 3
-    /// The first wait, in seconds. Each later one is twice as long.
+    /// How long requests must wait at first, in seconds. Each later waiting time is twice as long, up to ``longestWaitSeconds``.
     public var firstWaitSeconds = 10 * 60
     public var longestWaitSeconds = 60 * 60
-    /// The time without an e-mail after which the count starts again, in seconds.
+    /// How many seconds must pass without a request for an e-mail until the count starts again at zero.
     public var forgetSeconds = 24 * 60 * 60
-    /// The number of e-mails requested by one client address (of IPv6: one /64 network) before the first wait. Loopback is not
-    /// limited.
+    /// How many e-mails can be requested from one client address before requests must wait. All IPv6 addresses of a /64 network
+    /// count as one address. Loopback addresses are not limited.
     public var freePerAddress = 10
-    /// The maximum number of e-mails that are being handed over concurrently.
+    /// The maximum number of mail commands that run at the same time.
     public var maxConcurrent = 2
-    /// The maximum number of e-mails that wait.
+    /// The maximum number of e-mails in the queue.
     public var waiting = 256
-    /// The timeout of the command, in seconds.
+    /// The timeout of a mail command, in seconds.
     public var seconds = 20
-    /// The timeout of the command once the server is shutting down, in seconds.
+    /// The time that running mail commands have to finish when the server shuts down, in seconds.
     public var shutdownSeconds = 5
 
     public init() {}

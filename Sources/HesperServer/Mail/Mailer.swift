@@ -4,10 +4,11 @@ import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// Writes e-mails and passes them to the operator's command, in the background. So the response and its time do not reveal
-/// whether there is an account (record 45).
+/// Writes e-mails and passes them to the operator's mail command, in the background. Thus neither the response to a request nor
+/// its timing reveals whether an address has an account (docs/decisions/0045).
 ///
-/// A failed e-mail is not sent again: mail commands have queues of their own, and users can request another.
+/// If the mail command fails, the e-mail is not sent again. Mail commands have queues of their own, and a user can request
+/// another e-mail.
 final class Mailer: Service {
     private let settings: MailSettings
     private let limits: MailLimits
@@ -26,13 +27,15 @@ final class Mailer: Service {
             of: AccountEmail.self, bufferingPolicy: .bufferingOldest(limits.waiting))
     }
 
-    /// Queues an e-mail. It is discarded later if the account must not get it.
+    /// Queues an e-mail. When its turn comes, it is discarded if the address has no account or the account must not get the
+    /// e-mail.
     /// - Returns: false if the queue is full.
     func enqueue(_ email: AccountEmail) -> Bool {
         if case .enqueued = continuation.yield(email) { true } else { false }
     }
 
-    /// Runs until shutdown. Then e-mails being sent have a few seconds to finish, and waiting ones are dropped.
+    /// Sends the queued e-mails until the server shuts down. E-mails that are being sent then have a few seconds to finish, and
+    /// those still in the queue are dropped.
     func run() async throws {
         await withGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { group in
@@ -59,7 +62,7 @@ final class Mailer: Service {
         }
     }
 
-    /// Neither the address nor the link is logged.
+    /// Sends one e-mail and logs the outcome. Neither the address nor the link is logged.
     private func deliver(_ email: AccountEmail) async {
         let kind: Logger.Metadata = ["kind": .string(email.kind.rawValue)]
         do {
@@ -84,15 +87,16 @@ final class Mailer: Service {
             }
             let isSent = try await group.next() ?? false
             group.cancelAll()
-            // A cancelled command is killed, and throws.
+            // If the command was cancelled, it is killed, and its task throws here.
             if !isSent { _ = try await group.next() }
         }
     }
 
-    /// Issues a ticket and writes the message; nil if the account must not get it.
+    /// Issues the ticket for the link and writes the message. Nil if the address has no account or the account must not get the
+    /// e-mail.
     private func message(of email: AccountEmail) async throws -> MailMessage? {
         let (code, now, kind, key) = (OneTimeCode.random(), Timestamp.now, email.kind, Account.key(of: email.address))
-        // Most requests in vain end here, without a write transaction.
+        // Most requests that cause no e-mail end here, before a write transaction begins.
         guard let known = try await store.read({ try $0.account(emailKey: key) }), kind.isSent(for: known),
             let address = MailAddress(known.email)
         else { return nil }

@@ -1,20 +1,21 @@
 import HesperModel
 import NIOConcurrencyHelpers
 
-/// Counts scheduled backups, for `/metrics`.
+/// Records the last complete scheduled backup and the number of failed ones, for `/metrics`.
 public final class BackupMeter: Sendable {
     private let state = NIOLockedValueBox((lastDate: Timestamp?.none, failures: 0))
 
     public init() {}
 
     /// Records a complete backup.
+    /// - Parameter date: when the backup began.
     public func complete(_ date: Timestamp) { state.withLockedValue { $0.lastDate = date } }
 
     public func fail() { state.withLockedValue { $0.failures += 1 } }
 
     func add(to text: inout MetricsText) {
         let (lastDate, failures) = state.withLockedValue { $0 }
-        // The sample is left out until there was a backup. Until then, the failures are the signal.
+        // The date is left out until a backup is complete. Until then, only the number of failures shows whether backups work.
         if let lastDate {
             text.gauge(
                 "hesper_last_backup_timestamp_seconds", "Start of the last complete scheduled backup, as Unix time.",

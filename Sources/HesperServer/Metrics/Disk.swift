@@ -1,14 +1,14 @@
 import Foundation
 
-/// The space on the disk of a folder, in bytes.
+/// The free space and the size of the disk on which a folder is, in bytes.
 struct Disk: Equatable {
     let free: Int64
     let size: Int64
 
-    /// Below this, `/readyz` reports the disk as almost full.
+    /// If less space than this is free, `/readyz` reports the disk as almost full. In bytes.
     static let lowSpace: Int64 = 64 << 20
 
-    /// - Returns: nil if it cannot be determined.
+    /// - Returns: nil if the space cannot be determined, for example because the folder does not exist.
     static func space(at path: String) -> Disk? {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { return nil }
@@ -17,7 +17,7 @@ struct Disk: Equatable {
     }
 }
 
-/// A folder whose disk space is monitored, with its name in metrics and health checks.
+/// A folder whose disk space is monitored. Metrics and health checks call it by `name`.
 public struct DiskFolder: Sendable, Equatable {
     public let name: String
     public let path: String

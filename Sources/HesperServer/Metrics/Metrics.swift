@@ -4,7 +4,8 @@ import HesperStore
 import Hummingbird
 import NIOCore
 
-/// `GET /metrics`, for Prometheus. It contains counts only, and nothing about single accounts.
+/// Responds to `GET /metrics` with the metrics of this server for Prometheus. They contain only numbers about the whole server,
+/// and nothing about single accounts.
 struct Metrics: Sendable {
     let backend: Backend
     let settings: ServerSettings
@@ -39,11 +40,11 @@ struct Metrics: Sendable {
         text.gauge("hesper_event_streams", "Open event streams on this server.", backend.hub.listenerCount)
         let blocker = await sweeper.removalBlocker
         text.gauge(
-            "hesper_attachment_removal_stopped", "1 if unused attachments are not removed; the reason is in the log.",
+            "hesper_attachment_removal_stopped", "1 if unused attachments are not removed. See the log for the reason.",
             blocker == nil || blocker == .unmarked ? 0 : 1)
         await add(storeTo: &text)
         if !settings.disks.isEmpty {
-            text.family("hesper_disk_free_bytes", "gauge", "Free space on the disk of a folder, for this user.")
+            text.family("hesper_disk_free_bytes", "gauge", "Free disk space that the server can use, by folder.")
         }
         for disk in settings.disks {
             if let space = Disk.space(at: disk.path) {
@@ -55,7 +56,7 @@ struct Metrics: Sendable {
         return text.text
     }
 
-    /// Only routes that were requested at least once.
+    /// Adds the number and duration of requests, for all routes that were requested at least once.
     private func add(requestsTo text: inout MetricsText) {
         let used = meters.map { ($0, $0.reading) }.filter { $0.1.seconds.count > 0 }
             .sorted { ($0.0.path, $0.0.method) < ($1.0.path, $1.0.method) }
@@ -69,7 +70,7 @@ struct Metrics: Sendable {
         }
         text.family(
             "hesper_http_request_duration_seconds", "histogram",
-            "Time from the head of a request to the head of its response.")
+            "Time from the headers of a request to the headers of its response.")
         for (meter, reading) in used {
             text.histogram(
                 "hesper_http_request_duration_seconds", [("method", meter.method), ("route", meter.path)],
@@ -97,7 +98,8 @@ struct Metrics: Sendable {
                 pool.limit)
             text.gauge("hesper_database_waiting", "Requests that wait for a connection.", pool.waiting)
         }
-        // Not cached, so that hesper_store_up is current. The cost of these queries does not depend on the number of accounts.
+        // These values are read on each request, not cached, so that hesper_store_up is current. The cost of the queries does not
+        // depend on the number of accounts.
         let found = try? await backend.store.read { snapshot in
             _ = try snapshot.account(emailKey: "")
             return (
@@ -108,13 +110,15 @@ struct Metrics: Sendable {
         text.gauge("hesper_store_up", "1 if the database responds.", found == nil ? 0 : 1)
         guard let (toIndex, walk) = found else { return }
         text.gauge(
-            "hesper_scopes_to_index", "Accounts whose search index is not up to date, at most \(Metrics.manyScopes).",
+            "hesper_scopes_to_index", "Accounts with an outdated search index, counted up to \(Metrics.manyScopes).",
             toIndex)
         if let walk {
             text.gauge(
                 "hesper_unknown_attachment_files",
-                "Files among the attachments that are not in the database, at the last daily check.", walk.unknownFiles)
-            text.gauge("hesper_unknown_attachment_bytes", "Size of these files.", walk.unknownBytes)
+                "Attachment files that the last daily check did not find in the database.", walk.unknownFiles)
+            text.gauge(
+                "hesper_unknown_attachment_bytes", "Size of the files that hesper_unknown_attachment_files counts.",
+                walk.unknownBytes)
         }
         guard let (totals, age) = try? await reader.totals() else { return }
         text.gauge("hesper_accounts", "Number of accounts.", totals.accounts)
@@ -126,7 +130,8 @@ struct Metrics: Sendable {
 }
 
 extension Metrics: Resource {
-    /// On the server's own address, unless a separate one is configured, and only for requests from this machine.
+    /// Adds `/metrics` to the routes of the server itself, for requests from this machine only. If a separate address is
+    /// configured for metrics, the server itself does not have the route.
     func add(to routes: inout Routes) {
         guard settings.metrics == nil else { return }
         routes.open(.get, "/metrics", cache: .never, isInContract: false) { request in

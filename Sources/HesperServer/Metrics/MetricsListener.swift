@@ -6,7 +6,7 @@ import ServiceLifecycle
 struct MetricsListener: HTTPResponder {
     let metrics: Metrics
 
-    /// The maximum number of concurrent connections. A scraper needs one.
+    /// The maximum number of concurrent connections. A program that collects metrics, such as Prometheus, needs one.
     static let connections = 16
 
     func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
@@ -19,7 +19,7 @@ struct MetricsListener: HTTPResponder {
     }
 }
 
-/// Runs the listener while the server runs.
+/// Runs the HTTP server for metrics while the main server runs.
 struct MetricsService<Server: ApplicationProtocol>: Service {
     let application: Server
     let address: MetricsAddress
@@ -33,7 +33,7 @@ struct MetricsService<Server: ApplicationProtocol>: Service {
     }
 }
 
-/// The server cannot listen on the address for metrics.
+/// The error if the server cannot listen on the address for metrics.
 public struct MetricsUnavailable: Error, Sendable {
     public let address: MetricsAddress
     public let why: String

@@ -21,7 +21,7 @@ struct MetricsText {
         sample(name, [], value)
     }
 
-    /// Writes the help and type of the samples that follow.
+    /// Writes the help text and the type of a metric. The samples of the metric must be written next.
     mutating func family(_ name: String, _ type: String, _ help: String) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
     }
@@ -38,12 +38,13 @@ struct MetricsText {
         text += " \(value)\n"
     }
 
-    /// Writes the cumulative buckets, the sum and the count.
+    /// Writes the samples of a histogram: a count for each bucket, the sum of all values and the number of values. The count of a
+    /// bucket includes those of all smaller buckets.
     mutating func histogram(_ name: String, _ labels: Labels, _ histogram: Histogram) {
         var sofar = 0
         for (bound, count) in zip(histogram.bounds, histogram.counts) {
             sofar += count
-            // 1 instead of 1.0, as Prometheus itself writes it.
+            // Bounds that are whole numbers are written as 1, not 1.0, as Prometheus itself writes them.
             let text = bound == bound.rounded() ? String(Int(bound)) : String(bound)
             sample("\(name)_bucket", labels + [("le", text)], sofar)
         }

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Resources that this process uses, under the metric names of Prometheus's client libraries. Linux only.
+/// The resources that this process uses. The metrics have the same names as in Prometheus's client libraries. Linux only.
 struct ProcessStatus {
     let residentBytes: Int64
     let cpuSeconds: Double
     let openFiles: Int
     let startSeconds: Double
 
-    /// The time of the first access, which is close to the start of the server.
+    /// The time at which this property was first read. ``begin()`` reads it when the server starts.
     private static let start = Date().timeIntervalSince1970
 
     static func begin() { _ = start }
 
-    /// - Returns: nil where there is no `/proc`.
+    /// - Returns: the current values; nil on systems without `/proc`.
     static func now() -> ProcessStatus? {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
             let files = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")

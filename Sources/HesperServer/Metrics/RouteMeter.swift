@@ -1,16 +1,17 @@
 import HesperStore
 import NIOConcurrencyHelpers
 
-/// Counts the responses of one route, by status, and their durations.
+/// Counts the responses of one route by status, and measures their durations.
 final class RouteMeter: Sendable {
     let method: String
-    /// The path template of the contract. Never a requested path, because clients could create any number of series.
+    /// The path template of the route. The paths of requests are never used, because clients could create any number of metrics
+    /// with them.
     let path: String
 
     struct Reading: Equatable {
         /// The number of responses by status.
         var statuses: [Int: Int] = [:]
-        /// The time from the head of the request to the head of its response.
+        /// The distribution of response times: the seconds from the headers of a request to the headers of its response.
         var seconds = Histogram(bounds: Histogram.seconds)
     }
 

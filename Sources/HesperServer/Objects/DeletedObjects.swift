@@ -2,7 +2,8 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `POST /v1/deleted-objects`, as Vesper uses it: uploads the DeletedObjects of a device and returns those of the server.
+/// `POST /v1/deleted-objects`, a route for the app Vesper: stores the DeletedObjects that a device uploads, and returns those
+/// that were stored since a sync token.
 struct DeletedObjects: Resource {
     let backend: Backend
 

@@ -2,7 +2,8 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `GET /v1/notes/{uniqueID}/edits`: the history of a note, newest first, also while the note is recently deleted.
+/// `GET /v1/notes/{uniqueID}/edits`: the edits of a note, the newest first. If the note has been deleted, its edits can be read
+/// as long as it can be restored.
 struct Edits: Resource {
     let backend: Backend
 
@@ -24,7 +25,7 @@ struct Edits: Resource {
         return .json(body)
     }
 
-    /// The note with this history; for a deleted note, the fold of its edits.
+    /// The note whose edits are requested. If the note has been deleted, its last state is computed from its edits.
     private static func note(
         _ id: UniqueID, in scope: ScopeID, _ snapshot: any Snapshot, graceStart: Timestamp
     ) throws -> Entity {
@@ -42,7 +43,7 @@ struct Edits: Resource {
     private static func page(
         of note: Entity, in scope: ScopeID, _ snapshot: any Snapshot, limit: Int, cursor: Cursor?, names: DeviceNames
     ) throws -> [UInt8] {
-        // A cursor consists of the position of a parcel and the number of its edits that were shown.
+        // A cursor consists of the position of a parcel and the number of edits of that parcel that are on earlier pages.
         var before = cursor.map { $0.numbers[0] + 1 }
         var skip = Int(clamping: cursor?.numbers[1] ?? 0)
         var shown = 0
@@ -92,7 +93,7 @@ struct Edits: Resource {
 }
 
 extension Snapshot {
-    /// The state of a deleted note: the fold of its edits.
+    /// The last state of a deleted note, computed by folding its stored edits.
     func lastState(ofDeletedNote id: UniqueID, in scope: ScopeID) throws -> Entity {
         var entity = Section.notes.empty(id)
         var before: Int64?
@@ -114,7 +115,7 @@ struct DeviceNames {
         names = Dictionary(devices.map { ($0.node, $0.name) }) { first, _ in first }
     }
 
-    /// Writes a device of a history. It has no name if it has signed out, or is the server.
+    /// Writes the device that made a change. The name is left out if the device has signed out or if the server made the change.
     func write(_ node: NodeID, to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("uniqueID", node.description)

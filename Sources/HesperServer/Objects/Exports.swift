@@ -5,10 +5,10 @@ import HesperStore
 import Hummingbird
 import Logging
 
-/// `GET /v1/export`: everything in the account as one ZIP archive, created while it is sent (operating.md, Export).
+/// `GET /v1/export`: all contents of an account as one ZIP archive, which is created while it is sent (operating.md, Export).
 struct Exports: Resource {
     let backend: Backend
-    /// Limits concurrent exports: each needs temporary files and time to compress.
+    /// Limits how many exports run at the same time, because each needs temporary files and CPU time to compress.
     private let permits = Semaphore<ScopeID>(
         PermitLimits(perKey: Exports.maxConcurrent),
         refusal: Problem(
@@ -31,7 +31,7 @@ struct Exports: Resource {
             .contentDisposition: "attachment; filename=\"\(Export.fileName(date))\"",
         ]
         guard !isHead else {
-            // The length is not known before the archive is created.
+            // The response to `HEAD` has no `Content-Length`, because the length is not known before the archive is created.
             return Response(
                 status: .ok, headers: headers + [.transferEncoding: "chunked"],
                 body: ResponseBody { try await $0.finish(nil) })
@@ -52,7 +52,8 @@ struct Exports: Resource {
                     for missing in report.missing { logger.error("\(missing.description)") }
                     try await writer.finish(nil)
                 } catch {
-                    // The error closes the connection, so that clients do not mistake part of an archive for a complete one.
+                    // The thrown error closes the connection, so that the client does not mistake part of an archive for a
+                    // complete one. If writing to the client caused the error, it is not logged.
                     if isWritable { logger.error("Export failed", metadata: ["error": "\(error)"]) }
                     throw error
                 }
@@ -61,12 +62,13 @@ struct Exports: Resource {
     }
 }
 
-/// The permit of an export. It is held until the response was sent, or is discarded without being sent.
+/// The permit of an export. It is released when the response has been sent, or has been discarded without being sent.
 private final class ExportPermit: Sendable {
     private let permits: Semaphore<ScopeID>
     private let scope: ScopeID
 
-    /// - Throws: ``Problem`` `too-many-requests`.
+    /// Takes a permit.
+    /// - Throws: `too-many-requests` if no permit is free.
     init(_ permits: Semaphore<ScopeID>, _ scope: ScopeID) throws(Problem) {
         guard permits.tryAcquire(scope) else { throw permits.refusal }
         self.permits = permits

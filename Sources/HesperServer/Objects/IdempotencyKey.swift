@@ -5,15 +5,16 @@ import HesperStore
 import Hummingbird
 import NIOConcurrencyHelpers
 
-/// The `Idempotency-Key` of a request (draft-ietf-httpapi-idempotency-key-header): any visible ASCII characters. Quotation marks, as in
-/// a structured string, are part of the key.
+/// The value of the header `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header). It may contain all visible ASCII
+/// characters. Quotation marks around the value are part of the key, although the draft defines the header as a quoted string.
 struct IdempotencyKey {
-    /// SHA-256 of the method, the path and the key.
+    /// The SHA-256 of the method, the path and the key.
     let hash: [UInt8]
 
-    /// - Parameter path: the path of the route.
-    /// - Returns: nil if the request has no key.
-    /// - Throws: `malformed-request` if the key is invalid or sent twice.
+    /// Reads the key of a request.
+    /// - Parameter path: the path of the route to which the request was sent.
+    /// - Returns: nil if the request has no such header.
+    /// - Throws: `malformed-request` if the key is invalid, or if the header was sent twice.
     init?(_ request: APIRequest, of path: String) throws(Problem) {
         let values = request.http.headers[values: .idempotencyKey]
         guard let key = values.first else { return nil }
@@ -26,10 +27,11 @@ struct IdempotencyKey {
         hash = Array(SHA256.hash(data: Array("\(request.http.method.rawValue) \(path)\n\(key)".utf8)))
     }
 
-    /// Refuses the header on routes whose response contains a secret. The secret is not stored, so a retry could not return it.
+    /// Throws an error if a request has the header. Used for routes whose response contains a secret, such as a token: the secret
+    /// is not stored, so a retry could not return it.
     static func refuse(in request: APIRequest) throws(Problem) {
         guard request.http.headers.contains(.idempotencyKey) else { return }
-        throw malformed("is not supported here, because the response contains a secret that is not stored. Remove the header")
+        throw malformed("is not supported here, because the secret in the response is not stored. Remove the header")
     }
 
     private static func malformed(_ what: String) -> Problem {
@@ -37,7 +39,7 @@ struct IdempotencyKey {
     }
 }
 
-/// A request with an idempotency key, and the record of an earlier request with the same key.
+/// A request with an idempotency key. It looks for an earlier request with the same key, and records the key.
 final class IdempotentRequest: Sendable {
     private let key: IdempotencyKey
     private let bodyHash: [UInt8]
@@ -48,12 +50,14 @@ final class IdempotentRequest: Sendable {
         self.bodyHash = bodyHash
     }
 
-    /// The record of the earlier request; nil before ``find(in:_:at:)`` or if there is none.
+    /// The record of the earlier request with the same key. Nil if there was no such request, or before ``find(in:_:at:)`` was
+    /// called.
     var earlier: IdempotencyRecord? { found.withLockedValue { $0 } }
 
-    /// Looks up an earlier request, in the transaction that would create the object. The scope is locked.
-    /// - Returns: whether there was one.
-    /// - Throws: `idempotency-key-reused` if it had a different body.
+    /// Looks for an earlier request with the same key, in the transaction that would create the object. The caller must have
+    /// locked the scope.
+    /// - Returns: whether there was an earlier request.
+    /// - Throws: `idempotency-key-reused` if the earlier request had a different body.
     func find(in transaction: any Transaction, _ scope: ScopeID, at now: Timestamp) throws -> Bool {
         let record = try transaction.idempotencyRecord(key.hash, in: scope).flatMap { $0.isValid(at: now) ? $0 : nil }
         if let record, record.bodyHash != bodyHash {
@@ -62,12 +66,15 @@ final class IdempotentRequest: Sendable {
                 "The key was used for a request with a different body. Retry with the original body, or use a new key.",
                 at: "Idempotency-Key")
         }
-        // The transaction may be retried.
+        // The result is replaced, not only set once, because the transaction may be retried.
         found.withLockedValue { $0 = record }
         return record != nil
     }
 
-    /// Records the object that the request created or found.
+    /// Stores the record of this request.
+    /// - Parameters:
+    ///   - object: the object that the request created, or that existed already.
+    ///   - isCreation: whether the request created the object.
     func record(
         _ object: UniqueID, isCreation: Bool, in transaction: any Transaction, _ scope: ScopeID, at now: Timestamp
     ) throws {
@@ -77,8 +84,8 @@ final class IdempotentRequest: Sendable {
     }
 }
 
-/// The idempotency keys of requests in progress in this process. In another process, a request with the same key waits for the lock of
-/// the scope.
+/// The idempotency keys of the requests that this process is handling at the moment. A request with the same key that reaches
+/// another process is not refused: it waits until it can lock the scope.
 final class IdempotencyKeysInUse: Sendable {
     private struct Key: Hashable {
         let scope: ScopeID
@@ -87,8 +94,8 @@ final class IdempotencyKeysInUse: Sendable {
 
     private let keys = NIOLockedValueBox<Set<Key>>([])
 
-    /// Runs `body` unless another request with the key is in progress.
-    /// - Throws: `idempotency-key-in-use`, and the errors of `body`.
+    /// Runs `body`, unless another request with the same key of the same scope is in progress.
+    /// - Throws: `idempotency-key-in-use` if another request is in progress, and the errors of `body`.
     func with<T>(_ key: IdempotencyKey, of scope: ScopeID, _ body: () async throws -> T) async throws -> T {
         let key = Key(scope: scope, hash: key.hash)
         guard keys.withLockedValue({ $0.insert(key).inserted }) else {

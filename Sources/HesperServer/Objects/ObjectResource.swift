@@ -3,8 +3,8 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// The routes of one object for clients that keep no clocks: of notes, tags, attachments (except their bytes) and app objects
-/// (protocol.md, Two forms).
+/// The routes that read and write a single note, tag, attachment (except its bytes) or app object, for clients that keep no
+/// clocks (protocol.md, Two forms).
 struct ObjectResource: Resource {
     let section: Section
     let backend: Backend
@@ -20,7 +20,8 @@ struct ObjectResource: Resource {
     func add(to routes: inout Routes) {
         routes.get("\(path)/{uniqueID}", use: get)
         routes.put("\(path)/{uniqueID}", use: put)
-        // An attachment has the ID under which its bytes were uploaded, and never changes.
+        // Attachments cannot be created by `POST`, because their ID is that under which their bytes were uploaded. They never
+        // change, so there is no `PATCH`.
         if section != .attachments {
             routes.post(path, use: create)
             routes.patch("\(path)/{uniqueID}", use: patch)
@@ -107,21 +108,23 @@ struct ObjectResource: Resource {
                 try idempotency?.record(id, isCreation: false, in: transaction, scope, at: now)
                 return Push()
             }
-            // Creating a tag without an ID returns the existing tag of the same name.
+            // If a tag is created without an ID and its name is taken, nothing is written, and the response contains the existing
+            // tag.
             if section == .tags, live == nil, fields.uniqueID == nil, verb == .create,
                 let tag = try resolver.tag(named: fields.values[.name], in: transaction)
             {
                 try idempotency?.record(tag, isCreation: false, in: transaction, scope, at: now)
                 return Push()
             }
-            // An object that does not exist yet may have edits already, which the new ones must follow.
+            // An object that does not exist yet may have stored edits already. The clocks of the new edits must be later than
+            // theirs.
             var pending: Entity?
             if case .entity(let entity, _)? = state { pending = entity }
             let write = PlainWrite(
                 id: id, section: section, fields: fields, isPatch: verb == .patch,
                 hasRead: ifMatch != nil && ifMatch != "*",
                 resolver: resolver)
-            // If the push is refused, the transaction is rolled back, and the record with it.
+            // If the push is refused, the transaction is rolled back, so the record of the key is not stored either.
             try idempotency?.record(id, isCreation: true, in: transaction, scope, at: now)
             return try write.push(live ?? pending, at: now, stamp: &stamp)
         }
@@ -129,7 +132,8 @@ struct ObjectResource: Resource {
         return try await response(fields, id, isNew: applied.isNew(id), session)
     }
 
-    /// The response to a write: the object as stored, or, if the name of a new tag was taken, the existing tag.
+    /// The response to a write. It contains the stored object or, if the name of a new tag was taken, the existing tag with that
+    /// name.
     private func response(
         _ fields: PlainFields, _ id: UniqueID, isNew: Bool, _ session: Session
     ) async throws -> Response {
@@ -145,7 +149,8 @@ struct ObjectResource: Resource {
             ? response(body, status: .created, headers: [.location: "\(path)/\(id)"]) : response(body, status: .ok)
     }
 
-    /// The response to a repeated request: the status and location of the first response, with the current object.
+    /// The response to a repeated request. It has the status and the location of the first response, and contains the object as
+    /// it is now.
     private func response(
         repeating record: IdempotencyRecord, _ fields: PlainFields, _ session: Session
     ) async throws -> Response {

@@ -1,17 +1,19 @@
 import HesperModel
 
-/// The fields of a note, tag or app object without clocks, as people and scripts send them.
+/// The fields of a note, tag or app object in the form without clocks, as people and scripts send them.
 struct PlainFields: Sendable {
     var uniqueID: UniqueID?
-    /// Fields with one value, and attributes of apps.
+    /// The values of the fields that hold a single value, and of app-defined attributes.
     var values: [Attribute: Value] = [:]
-    /// The complete new lists of members; nil if the field was omitted.
+    /// The complete new list of tags; nil if the request omits the list. The same applies to ``attachments``.
     var tags: [UniqueID]?
     var attachments: [UniqueID]?
 
     /// The approximate size of a write of these fields, in bytes.
     var byteCount: Int { values.values.reduce(0) { $0 + $1.byteCount } }
 
+    /// Reads the fields from a request.
+    /// - Parameter isPatch: whether the request is a `PATCH`.
     /// - Throws: ``Problem`` for the first invalid field.
     init(_ json: JSON, of section: Section, isPatch: Bool) throws(Problem) {
         var fields = try Fields(json)
@@ -22,7 +24,7 @@ struct PlainFields: Sendable {
         for part in section.parts {
             switch part {
             case .field(let field):
-                // Immutable fields cannot be patched.
+                // A `PATCH` cannot contain immutable fields. They are skipped here, so ``Fields/end()`` reports them as unknown.
                 if isPatch, field.rule != .register { continue }
                 values[.field(field)] = try value(of: field, &fields)
             case .tags: tags = try members(part.name, &fields)
@@ -31,8 +33,8 @@ struct PlainFields: Sendable {
             }
         }
         try fields.end()
-        // Required even if the object exists, so that the validity of a request does not depend on stored data. The creation date
-        // of a note defaults to now.
+        // Except in a `PATCH`, the required field of the section must be sent even if the object exists, so that the validity of
+        // a request does not depend on stored data. Notes are an exception: their creation date defaults to the current time.
         let needed = section.requiredField
         guard isPatch || section == .notes || values[.field(needed)] != nil else {
             throw Problem(.invalidField, "\(needed.rawValue) is missing.", at: "/\(needed.rawValue)")

@@ -1,18 +1,20 @@
 import HesperModel
 import HesperStore
 
-/// Computes the edits that give an object the values of plain fields; unchanged values need none (protocol.md, Two forms).
+/// Computes the edits that give an object the values in a request without clocks. Values that the object already has cause no
+/// edits (protocol.md, Two forms).
 struct PlainWrite {
     let id: UniqueID
     let section: Section
     let fields: PlainFields
-    /// Whether omitted fields remain unchanged (PATCH), or get their default (PUT).
+    /// True for `PATCH`, which leaves omitted fields unchanged. False for `PUT` and `POST`, which set omitted fields to their
+    /// default values.
     let isPatch: Bool
-    /// Whether the client named the version that it has read, with `If-Match`.
+    /// Whether the request has an `If-Match` header with the ETag of the version that the client has read.
     let hasRead: Bool
     let resolver: Resolver
 
-    /// The push that applies the fields to `entity`, stamped with the server's clock; empty if nothing changes.
+    /// The push that gives `entity` the values of the request, with clocks of the server; empty if no value changes.
     func push(_ entity: Entity?, at now: Timestamp, stamp: inout Stamp) throws -> Push {
         var settings = try self.settings(entity, at: now)
         settings.removeAll { attribute, value in entity?.currentValue(attribute) == value }
@@ -46,7 +48,7 @@ struct PlainWrite {
         return settings
     }
 
-    /// The settings that reset omitted fields to their default. Those that have it already are left out.
+    /// The settings that reset omitted fields to their default values. Fields that already have their default value are left out.
     private func defaults(_ content: Content) -> [(Attribute, Value)] {
         Field.allCases.filter { $0.section == section && fields.values[.field($0)] == nil }.compactMap { field in
             guard let defaultValue = content.defaultValue(of: field), content.value(field) != defaultValue else {
@@ -56,7 +58,10 @@ struct PlainWrite {
         }
     }
 
-    /// The settings that change the members of a note from `shown` to `wanted`.
+    /// The settings that add and remove members of a note.
+    /// - Parameters:
+    ///   - wanted: the members in the request; nil if the request omits them.
+    ///   - shown: the live members before the write.
     private func memberSettings(
         _ wanted: [UniqueID]?, _ shown: [UniqueID], _ field: String, _ attribute: (UniqueID) -> Attribute
     ) throws -> [(Attribute, Value)] {
@@ -66,7 +71,8 @@ struct PlainWrite {
             if let target = try resolver.live(id) {
                 if !live.contains(target) { live.append(target) }
             } else if try resolver.snapshot.state(of: id, in: resolver.scope) == nil {
-                // A deleted member may be in a list that was read before the deletion. An ID that never existed is an error.
+                // The ID of a deleted object is ignored, because the client may have read the list before the deletion. The ID of
+                // an object that never existed is an error.
                 throw Problem(.invalidField, "This account has no object with the ID \(id).", at: "/\(field)/\(index)")
             }
         }

@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `GET /v1/recently-deleted`: the notes in the grace period, the last deleted first.
+/// `GET /v1/recently-deleted`: the deleted notes that can still be restored, the most recently deleted first.
 struct RecentlyDeleted: Resource {
     let backend: Backend
 
@@ -50,7 +50,7 @@ struct RecentlyDeleted: Resource {
 }
 
 extension Note {
-    /// The first line that is not empty, at most 200 characters of it.
+    /// The first line that is not blank, truncated to 200 characters.
     fileprivate var firstLine: String {
         let line = text.split(whereSeparator: \.isNewline).first { !$0.allSatisfy(\.isWhitespace) } ?? ""
         return String(line.prefix(200))

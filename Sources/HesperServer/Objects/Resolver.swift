@@ -1,19 +1,22 @@
 import HesperModel
 import HesperStore
 
-/// Follows IDs through `mergedInto` to the live objects that they lead to (merge.md, Membership).
+/// Finds the live object for an ID. If an object was merged into another, the `mergedInto` of its DeletedObject is the ID of the
+/// other object, which may have been merged as well (merge.md, Membership).
 ///
-/// Results are cached, so that many members on one long chain cost one walk. Valid for one snapshot.
+/// Results are cached, so that a long chain of merged objects is followed only once, even if many members of a note lead into it.
+/// A resolver can be used only with the snapshot for which it was created.
 final class Resolver {
     let snapshot: any Snapshot
     let scope: ScopeID
-    /// The targets of IDs that were followed before; nil for IDs that lead to no live object.
+    /// The live object for each ID that was looked up before; nil for an ID that leads to no live object.
     private var targets: [UniqueID: UniqueID?] = [:]
 
-    /// The number of DeletedObjects that were followed so far.
+    /// The number of DeletedObjects that were read so far, over all look-ups.
     private var hops = 0
 
-    /// The maximum number of DeletedObjects that are followed from or to one ID. All walks together may follow ten times as many.
+    /// The maximum number of DeletedObjects that are followed in one look-up. All look-ups of a resolver together may follow ten
+    /// times as many.
     static let mostHops = 10_000
 
     init(snapshot: any Snapshot, scope: ScopeID) {
@@ -21,7 +24,8 @@ final class Resolver {
         self.scope = scope
     }
 
-    /// The live object that an ID leads to; nil for deleted and unknown IDs, and beyond ``mostHops``.
+    /// The live object that an ID leads to. Nil if there is no such object, or if more than ``mostHops`` DeletedObjects would
+    /// have to be followed.
     func live(_ id: UniqueID) throws -> UniqueID? {
         var path: [UniqueID] = []
         var next: UniqueID? = id
@@ -32,12 +36,14 @@ final class Resolver {
                 break
             }
             guard path.count <= Resolver.mostHops, hops <= 10 * Resolver.mostHops else {
-                // IDs in the middle of the chain may still lead to an object.
+                // These IDs are removed from the cache, because a look-up that begins in the middle of the chain may still find
+                // an object.
                 for id in path { targets[id] = nil }
                 return nil
             }
             path.append(id)
-            // Devices may push any `mergedInto`, including cycles, which lead to no object.
+            // Devices may push any `mergedInto`, so a chain may be a cycle. Until the target is known, the IDs on the path count
+            // as leading to no object, which ends a cycle.
             targets[id] = .some(nil)
             next = nil
             switch try snapshot.state(of: id, in: scope) {
@@ -52,7 +58,8 @@ final class Resolver {
         return target
     }
 
-    /// An ID and those that lead to it, up to ``mostHops`` of them, the nearest first.
+    /// An ID, and the IDs of the objects that were merged into it, directly or through others. At most ``mostHops`` are returned,
+    /// the nearest first.
     func ancestors(of id: UniqueID) throws -> [UniqueID] {
         var found: [UniqueID] = [id]
         var seen: Set<UniqueID> = [id]
@@ -66,12 +73,12 @@ final class Resolver {
         return Array(found.prefix(Resolver.mostHops))
     }
 
-    /// The live members of a note, each list in the order of its clocks.
+    /// The live tags and attachments of a note, each list in the order of the members' clocks.
     func members(of note: Note) throws -> (tags: [UniqueID], attachments: [UniqueID]) {
         (try note.tags.resolved(live), try note.attachments.resolved(live))
     }
 
-    /// The JSON of an object without clocks.
+    /// The JSON of an object in the form without clocks.
     func plain(_ entity: Entity) throws -> [UInt8] {
         switch entity {
         case .note(let note):

@@ -40,15 +40,15 @@ struct SearchNotes: Resource {
             search.tags = try target.map { try $0.map { try resolver.ancestors(of: $0) } ?? [] }
             return try page(search, target ?? nil, resolver, upTo: session.head.sequence)
         }
-        // The index is updated after commits.
+        // The index is updated only after a commit, so the latest changes may have to be indexed first.
         try await indexer.catchUp(scope, to: session.head.sequence)
         return try await backend.store.read(run)
     }
 
     /// - Parameters:
-    ///   - target: the tag to filter by.
-    ///   - sequence: the sequence of the scope when the request arrived. Objects up to it that are not indexed are counted in the
-    ///     response.
+    ///   - target: the tag that the results must have; nil if the search does not filter by tag.
+    ///   - sequence: the sequence of the scope when the request arrived. The response contains the number of objects up to this
+    ///     sequence that are not indexed yet.
     private func page(
         _ search: Search, _ target: UniqueID?, _ resolver: Resolver, upTo sequence: Int64
     ) throws -> [UInt8] {
@@ -60,13 +60,14 @@ struct SearchNotes: Resource {
             writer.name("results")
             try writer.array { writer in
                 for found in page.found {
-                    // Writing long notes takes time too.
+                    // Writing long notes takes time too, so a page also ends after its time limit.
                     if let last, writer.bytes.count >= Limits.pageBytes || ContinuousClock.now >= page.end {
                         next = last
                         break
                     }
                     last = found.position
-                    // The index contains removed tags too. Notes that no longer have the tag are left out here.
+                    // The index still contains tags that were removed from a note. Notes that no longer have the tag are left out
+                    // here.
                     if let target, try !resolver.members(of: found.note).tags.contains(target) { continue }
                     try write(found.note, search.query, resolver, to: &writer)
                 }
@@ -77,7 +78,7 @@ struct SearchNotes: Resource {
         return writer.bytes
     }
 
-    /// The number of notes and DeletedObjects that are not in the search index.
+    /// The number of notes and DeletedObjects up to a sequence that are not in the search index yet.
     private func unindexed(upTo sequence: Int64, _ resolver: Resolver) throws -> Int {
         let indexed = try resolver.snapshot.indexedSequence(of: resolver.scope)
         guard indexed < sequence else { return 0 }

@@ -1,13 +1,13 @@
 import HesperModel
 import HesperStore
 
-/// The cursor of a search.
+/// The conversion of a search position into a cursor and back.
 extension SearchPosition {
-    /// The number of numbers in the cursor for a position after a note.
+    /// How many numbers a cursor consists of if its position is after a certain note.
     static let numbers = 5
 
-    /// The cursor for this position. A date, counted from the minimum, and an ID, 32 bits per number, so that no number is
-    /// negative.
+    /// The cursor for this position. A position after a note is written as the note's sort date, counted from the earliest
+    /// possible date, and the note's ID in four numbers of 32 bits. So no number is negative.
     var cursor: Cursor {
         switch self {
         case .past(let count): return Cursor(Int64(count))
@@ -19,7 +19,7 @@ extension SearchPosition {
         }
     }
 
-    /// Nil if these are not the numbers of a ``cursor`` after a note.
+    /// Reads the position after a note from the numbers of its ``cursor``. Nil if the numbers are not those of such a cursor.
     init?(_ numbers: [Int64]) {
         let (since, overflows) = numbers[0].addingReportingOverflow(Timestamp.range.lowerBound)
         let parts = numbers.dropFirst().compactMap { UInt32(exactly: $0) }.map { UInt64($0) }

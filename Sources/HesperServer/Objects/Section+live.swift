@@ -1,9 +1,11 @@
 import HesperModel
 import HesperStore
 
-/// The live object of a section under an ID, and preconditions of writes.
+/// Look-ups of the live objects of a section, and the preconditions of writes.
 extension Section {
-    /// - Throws: ``Problem`` `deleted` with the DeletedObject; `not-found`, also for an object of another section.
+    /// The live object in a stored state.
+    /// - Throws: `deleted`, with the DeletedObject, if the object was deleted; `not-found` if it does not exist or belongs to
+    ///   another section.
     func live(_ state: ObjectState?, _ id: UniqueID) throws(Problem) -> Entity {
         switch state {
         case .entity(let entity, _)? where entity.exists && entity.section == self: return entity
@@ -12,9 +14,10 @@ extension Section {
         }
     }
 
-    /// The live object that a write changes; nil if it creates one.
+    /// The live object that a write changes; nil if the write creates an object.
     ///
-    /// A tag that was merged into the tag that now has its name does not count as deleted when a client sends it again.
+    /// If a client sends a tag again that was merged into the tag that now has its name, the result is nil, not the error
+    /// `deleted`.
     func liveIfAny(
         _ state: ObjectState?, _ id: UniqueID, named name: Value?, in resolver: Resolver
     ) throws -> Entity? {
@@ -33,7 +36,8 @@ extension Section {
         }
     }
 
-    /// Checks `If-Match` and `If-None-Match` of a write (RFC 9110, 13.1).
+    /// Checks the headers `If-Match` and `If-None-Match` of a write (RFC 9110, 13.1).
+    /// - Parameter live: the object before the write; nil if it does not exist.
     func checkPreconditions(
         _ live: Entity?, ifMatch: String?, ifNoneMatch: String?, in resolver: Resolver
     ) throws {
@@ -50,13 +54,15 @@ extension Section {
 }
 
 extension Resolver {
-    /// The tag into which a tag of this name was merged; otherwise the ID itself.
+    /// The ID of the tag that a write with this ID and name refers to. It is the ID of the tag that has the name if `id` was
+    /// merged into that tag, or if `id` is unknown. In all other cases it is `id`.
     func survivor(of id: UniqueID, named name: Value?, in snapshot: any Snapshot) throws -> UniqueID {
         guard case .string(let name)? = name else { return id }
         if case .entity(let entity, _)? = try snapshot.state(of: id, in: scope), entity.exists { return id }
         let folded = TagName.fold(name)
         guard let holder = try snapshot.tag(named: folded, in: scope) else { return id }
-        // If the ID is known, its DeletedObject names the tag it was merged into. An unknown ID was never created.
+        // If the ID is known, its DeletedObject leads to the tag that it was merged into. If the ID is unknown, no tag was
+        // created under it, because the name was taken.
         if let target = try live(id) { return target == holder ? holder : id }
         return try snapshot.state(of: id, in: scope) == nil ? holder : id
     }

@@ -2,7 +2,8 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `GET /v1/changes`, and the feeds of one kind of object: the changes since a token (protocol.md, Resources).
+/// `GET /v1/changes`, and the feeds of a single kind of object, such as `GET /v1/notes`. They return the changes since a sync
+/// token (protocol.md, Resources).
 struct Changes: Resource {
     let backend: Backend
 
@@ -35,7 +36,8 @@ struct Changes: Resource {
         return response
     }
 
-    /// The object types in the query: names separated by commas.
+    /// The object types in the query parameter `objectTypes`, whose names are separated by commas. All types if the parameter was
+    /// not sent.
     private func selection(_ request: APIRequest) throws(Problem) -> Selection {
         guard let text = request.query["objectTypes"] else { return .all }
         var types: Set<ObjectType> = []

@@ -2,10 +2,11 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `GET /v1/digests`: the digests of subtrees by the next hex digit of the IDs, to find differences (merge.md, The digest).
+/// `GET /v1/digests`: takes the objects whose IDs begin with a prefix, and returns one digest for each possible next hex digit.
+/// Clients use it to find the objects that differ from their copy (merge.md, The digest).
 struct Digests: Resource {
     let backend: Backend
-    /// The maximum number of objects under a prefix for which individual digests are returned.
+    /// If at most this many objects have the prefix, the response also contains the digest of each object.
     static let fewObjects = 16
 
     func add(to routes: inout Routes) {

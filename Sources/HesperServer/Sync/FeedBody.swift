@@ -2,26 +2,26 @@ import HesperModel
 import HesperStore
 import NIOCore
 
-/// Writes the lists of a page in the order of the response.
+/// Writes the body of a feed page, which contains one list for each kind of object.
 ///
-/// The store returns objects in the order of their changes, with all kinds mixed. The first list is sent as it grows; objects of
-/// later lists are buffered.
+/// The store returns objects of all kinds mixed, in the order of their changes. The objects of the first list are sent as they
+/// arrive. Those of the other lists are buffered until the first list is complete.
 struct FeedBody: PageSink {
-    /// The size of a chunk in bytes: large enough that the overhead per chunk is negligible.
+    /// The size in bytes from which output is sent as a chunk. It is large enough that the overhead per chunk is negligible.
     private static let chunk = 128 << 10
 
     private let shape: FeedResponse.Shape
     private let send: (ByteBuffer) -> Void
-    /// The next output; its first list is open at the end.
+    /// The output that has not been sent yet. Until ``end(_:)``, it ends inside the first list.
     private var buffer = ByteBuffer()
     private var firstIsEmpty = true
-    /// The later lists, by section; the last is that of DeletedObjects.
+    /// The contents of the other lists, indexed by the section. The last element belongs to the list of DeletedObjects.
     private var later: [ByteBuffer] = Array(repeating: ByteBuffer(), count: Section.allCases.count + 1)
 
     init(_ shape: FeedResponse.Shape, results: [UInt8]?, send: @escaping (ByteBuffer) -> Void) {
         self.shape = shape
         self.send = send
-        // Enough for a page with few objects, which most are.
+        // This capacity is enough for most pages, which have few objects.
         buffer.reserveCapacity(512 + (results?.count ?? 0))
         buffer.writeStaticString("{")
         if let results {
@@ -33,7 +33,7 @@ struct FeedBody: PageSink {
         FeedBody.open(lists[0], in: &buffer)
     }
 
-    /// The lists of the response, in order; nil for that of DeletedObjects.
+    /// The lists of the response in their order. Nil stands for the list of DeletedObjects.
     private var lists: [Section?] {
         switch shape {
         case .changes: Section.allCases + [nil]
@@ -65,7 +65,7 @@ struct FeedBody: PageSink {
         buffer.reserveCapacity(FeedBody.chunk + FeedBody.chunk / 8)
     }
 
-    /// Sends the later lists and what `writeTail` adds after them.
+    /// Ends the first list, writes the other lists and what `writeTail` adds after them, and sends everything.
     mutating func end(_ writeTail: (inout ByteBuffer) -> Void) {
         buffer.writeStaticString("]")
         for list in lists.dropFirst() {

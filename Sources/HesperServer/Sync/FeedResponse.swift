@@ -3,26 +3,28 @@ import HesperStore
 import Hummingbird
 import NIOCore
 
-/// Sends pages of feeds. Stored bodies are copied, never parsed, and are sent while the store reads more.
+/// Creates responses with a page of a feed. The stored JSON of objects is copied without being parsed, and is sent while the
+/// store reads more objects.
 struct FeedResponse: Sendable {
     /// The layout of the response.
     enum Shape: Sendable {
-        /// All lists under `changes`: sync and changes.
+        /// The lists of all kinds are in the member `changes`, as in `POST /v1/sync` and `GET /v1/changes`.
         case changes
-        /// The list of one section, and the DeletedObjects that its reader needs; without a section, only DeletedObjects.
+        /// The list of one section, and the DeletedObjects that the client needs with it. If the section is nil, only
+        /// DeletedObjects.
         case section(Section?)
     }
 
     let backend: Backend
     let feed: Feed
     let shape: Shape
-    /// The receipts of a push as JSON, if there was one.
+    /// The receipts of a push as a JSON array; nil if the response has no receipts.
     var results: [UInt8]?
 
-    /// The page after a token.
+    /// The response with the page of changes after a token, or with the first page if the token is nil.
     /// - Parameters:
-    ///   - included: objects that are on the page, whatever the token and the limit.
-    ///   - afterPush: whether the scope has changed since the session was looked up.
+    ///   - included: objects that the page contains even if the token or the limit would exclude them.
+    ///   - afterPush: whether a push was applied, so that the position of the scope in `session` is out of date.
     func page(
         since token: SyncToken?, _ session: Session, including included: [UniqueID] = [], afterPush: Bool = false
     ) async throws -> Response {
@@ -32,8 +34,8 @@ struct FeedResponse: Sendable {
         }
         let (chunks, continuation) = AsyncThrowingStream.makeStream(of: ByteBuffer.self)
         let (response, scope) = (self, session.scope)
-        // The store's snapshot ends when the page is read, even if the client reads slowly: the unsent part, at most a page, is
-        // buffered.
+        // The page is read from the store without waiting for the client, so that a slow client does not keep the snapshot open.
+        // At most one page of unsent bytes is buffered.
         Task {
             do {
                 try await backend.store.read { snapshot in
@@ -49,7 +51,7 @@ struct FeedResponse: Sendable {
         return try await FeedResponse.response(chunks)
     }
 
-    /// Writes the page chunk by chunk.
+    /// Reads the page from the snapshot, and passes its JSON to `send` in chunks.
     private func write(
         since token: SyncToken?, of scope: ScopeID, including included: [UniqueID] = [], in snapshot: any Snapshot,
         _ send: @escaping (ByteBuffer) -> Void
@@ -60,7 +62,7 @@ struct FeedResponse: Sendable {
         body.end { writeTail(of: page, to: &$0) }
     }
 
-    /// A page without objects.
+    /// The response with a page that contains no objects.
     func empty(_ page: Page) -> Response {
         var buffer = ByteBuffer()
         var body = FeedBody(shape, results: results) { buffer.writeImmutableBuffer($0) }
@@ -72,7 +74,8 @@ struct FeedResponse: Sendable {
         Response(status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: body))
     }
 
-    /// A short page has a `Content-Length`. The first chunks of a long page are sent while the last are being read.
+    /// The response with the chunks of a page. If there is only one chunk, the response has a `Content-Length`. Otherwise the
+    /// first chunks are sent while later chunks are still being read.
     private static func response(_ chunks: AsyncThrowingStream<ByteBuffer, any Error>) async throws -> Response {
         var iterator = chunks.makeAsyncIterator()
         let first = try await iterator.next() ?? ByteBuffer()
@@ -89,7 +92,7 @@ struct FeedResponse: Sendable {
     func writeTail(of page: Page, to buffer: inout ByteBuffer) {
         var writer = JSONWriter(capacity: 384)
         writer.object { writer in
-            // The digest covers everything, so it is sent only after the last page of an unfiltered feed.
+            // The digest covers all objects of the scope, so it is sent only after the last page of an unfiltered feed.
             if case .changes = shape, !page.hasMore, feed.selection == .all {
                 writer.member("digest", page.head.digest.description)
             }
@@ -102,27 +105,30 @@ struct FeedResponse: Sendable {
             }
             if let clock = backend.serverClock { writer.member("serverClock", clock) }
         }
-        // The object is open: these are further members of it.
+        // `buffer` ends inside a JSON object. The members are added to that object, without the opening brace that the writer has
+        // written.
         buffer.writeStaticString(",")
         buffer.writeBytes(writer.bytes.dropFirst())
     }
 }
 
 extension APIRequest {
-    /// A sync token in the query.
+    /// The sync token in a query parameter; nil if the parameter was not sent.
     func token(_ name: String = "since") throws(Problem) -> SyncToken? {
         guard let text = query[name] else { return nil }
         guard let token = SyncToken(text) else { throw Problem.invalidToken(at: name) }
         return token
     }
 
-    /// Sets how far the device has read, to be recorded with this use of the device, if that is due.
+    /// Records in ``DeviceUse`` up to which sequence the device has read notes. Does nothing if the use of the device need not be
+    /// recorded, or if the feed contains no notes.
     func recordReadPosition(_ feed: Feed, since token: SyncToken?, _ session: Session) {
         guard let use, feed.selection.hasNotes else { return }
         use.readSequence = token?.sequence ?? session.head.sequence
     }
 
-    /// The maximum number of objects on a page. Larger values are clamped.
+    /// The maximum number of objects on a page, from the query parameter `limit`. A value above the allowed maximum is replaced
+    /// by the allowed maximum.
     func limit() throws(Problem) -> Int {
         try query.integer("limit", default: Limits.defaultPage, in: 1...Limits.greatestPage)
     }

@@ -66,7 +66,8 @@ struct SyncRequest {
 }
 
 extension Receipt {
-    /// Whether the response must contain the object, whatever the token and the limit: its state differs from the pushed one.
+    /// Whether the response must contain the object, because its state differs from what was pushed. The token and the limit
+    /// cannot exclude it.
     var needsObject: Bool { status != .applied && status != .unchanged }
 
     static func json(_ receipts: [Receipt]) -> [UInt8] {

@@ -2,7 +2,8 @@ import HesperStore
 import Logging
 
 extension BackgroundLoop {
-    /// Removes superfluous history, deleted objects and unused blobs while the server runs.
+    /// A loop that runs the sweeper while the server runs. The sweeper removes superseded values, the edits of deleted objects
+    /// and unused blobs.
     static func sweeping(_ sweeper: Sweeper, logger: Logger) -> BackgroundLoop {
         BackgroundLoop(
             "Sweeping", backoff: Backoff(first: Sweeper.pauseAfterFailure), logger: logger,

@@ -1,9 +1,8 @@
 import Logging
 import ServiceLifecycle
 
-/// Work that is repeated while the server runs: at intervals, or when its trigger fires, and with back-off after an error. It
-/// ends when the server shuts down; errors that the shutdown causes are not logged. Messages about an unavailable database are
-/// limited by ``OutageLog``.
+/// Repeats a piece of work until the server shuts down: at intervals, or when a trigger fires, and with back-off after an error.
+/// Errors that the shutdown causes are not logged. ``OutageLog`` limits messages about an unavailable database.
 ///
 ///     BackgroundLoop("Indexing", backoff: Backoff(first: .seconds(5)), logger: logger) { try await indexer.step() }
 public struct BackgroundLoop: Service {
@@ -16,10 +15,11 @@ public struct BackgroundLoop: Service {
     private let atEnd: @Sendable () async -> Void
 
     /// - Parameters:
-    ///   - name: the work, for log messages: "Indexing".
-    ///   - trigger: starts the next step immediately, except during a back-off.
-    ///   - backoff: the time to wait after consecutive errors.
-    ///   - step: returns the time until the next step; nil to wait for the trigger only.
+    ///   - name: the name of the work in log messages, such as "Indexing".
+    ///   - trigger: starts the next step immediately when it fires, except during a back-off.
+    ///   - backoff: determines how long to wait after an error. The time grows with the number of consecutive errors.
+    ///   - step: does the work once, and returns the time to wait until the next step. If it returns nil, the next step begins
+    ///     only when the trigger fires.
     ///   - atEnd: called once after the loop has ended.
     public init(
         _ name: String, trigger: Trigger? = nil, backoff: Backoff, logger: Logger,
@@ -34,7 +34,7 @@ public struct BackgroundLoop: Service {
         self.step = step
     }
 
-    /// Repeats `work` at intervals, the first time after one interval.
+    /// Repeats `work` at intervals. The first run begins one interval after the start of the loop.
     public init(
         _ name: String, every interval: Duration, backoff: Backoff? = nil, logger: Logger,
         work: @escaping @Sendable () async throws -> Void
@@ -66,7 +66,8 @@ public struct BackgroundLoop: Service {
                 failures = 0
                 if wait != .zero { try await trigger.wait(for: wait) }
             } catch {
-                // A cancelled step may fail with any error, because drivers and stores have errors of their own.
+                // If the task was cancelled, the error is a consequence of that. It need not be a `CancellationError`, because
+                // drivers and stores throw their own types of errors.
                 guard !Task.isCancelled else { return }
                 failures += 1
                 let delay = backoff.delay(after: failures)

@@ -1,7 +1,8 @@
 import HesperStore
 import Hummingbird
 
-/// Health checks for load balancers and supervisors: `/healthz` for the process, `/readyz` for its dependencies.
+/// Health checks for load balancers and supervisors. `/healthz` shows whether the process runs. `/readyz` shows whether the
+/// database can be used, and whether a disk is almost full.
 struct Health: Resource {
     let store: any Store
     let disks: [DiskFolder]
@@ -11,10 +12,10 @@ struct Health: Resource {
         routes.open(.get, "/readyz", cache: .never, use: ready)
     }
 
-    /// Responds with 503 if the database is unavailable. If a disk is almost full, the status remains 200, with a reason in the
-    /// body: reads still work, and with 503 a load balancer would stop them too.
+    /// Responds with 503 if the database is unavailable. If a disk is almost full, the status is still 200, and the body contains
+    /// a warning. Reads still work in that case, and after a 503 a load balancer would send no reads either.
     @Sendable private func ready(_ request: APIRequest) async throws -> Response {
-        // A cheap query that reaches the database.
+        // This query is cheap, and fails if the database is unavailable.
         _ = try await store.read { try $0.account(emailKey: "") }
         let full = disks.filter { Disk.space(at: $0.path).map { $0.free < Disk.lowSpace } ?? false }
         return .object { writer in

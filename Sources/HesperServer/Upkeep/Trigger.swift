@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 
-/// Starts a step of a ``BackgroundLoop`` immediately. If it fires while nothing waits, the next wait ends immediately.
+/// Starts the next step of a ``BackgroundLoop`` immediately when it is fired. If it is fired while the loop is not waiting, the
+/// next wait ends immediately.
 public final class Trigger: Sendable {
     private struct State {
         var isFired = false
@@ -20,8 +21,8 @@ public final class Trigger: Sendable {
         waiter?.resume()
     }
 
-    /// Waits until it fires, or until the timeout. Only one task may wait at a time.
-    /// - Parameter timeout: nil for none.
+    /// Waits until the trigger is fired or the timeout expires. Only one task may wait at a time.
+    /// - Parameter timeout: nil for no timeout.
     /// - Throws: `CancellationError`.
     func wait(for timeout: Duration?) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -40,7 +41,7 @@ public final class Trigger: Sendable {
                         state.isFired = false
                         return .success(())
                     }
-                    // If the task is cancelled after this check, onCancel finds the waiter.
+                    // If the task is cancelled after this check, `onCancel` finds the waiter and resumes it.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     state.waiter = waiter
                     return nil

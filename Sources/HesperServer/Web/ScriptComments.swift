@@ -1,19 +1,19 @@
-/// Removes comments from JavaScript, so that the sources can be commented freely and browsers download only code.
+/// Removes comments from JavaScript. The sources can then have any number of comments, and browsers download only code.
 ///
-/// Nothing else changes, and line breaks inside comments stay: a line number in a browser's error is that of the file.
-/// Strings, templates and regular expressions are recognized by the lexical grammar (ECMA-262, section 12).
+/// Nothing else changes. Line breaks inside comments are kept, so that a line number in a browser's error is also the line number
+/// in the file.
 struct ScriptComments {
     private let script: [UInt8]
     private var position = 0
     private var output: [UInt8] = []
-    /// The last token before `position`. White space and comments do not count.
+    /// The kind of the last token before `position`. White space and comments are not tokens.
     private var last = Token.operation
     private var open: [Bracket] = []
 
     /// The script without its comments.
     ///
-    /// - Returns: nil if a `/` may begin either a division or a regular expression, which only a parser can decide, or if the
-    ///   script is malformed. Such a script is to be served unchanged.
+    /// - Returns: nil if the script is malformed, or if a `/` in it may be either a division or the beginning of a regular
+    ///   expression, which only a parser can decide. Such a script should be served with its comments.
     static func removed(from script: [UInt8]) -> [UInt8]? {
         var comments = ScriptComments(script)
         return try? comments.remove()
@@ -24,24 +24,26 @@ struct ScriptComments {
         output.reserveCapacity(script.count)
     }
 
-    /// What decides whether a `/` divides or begins a regular expression.
+    /// The kind of a token. It decides whether a `/` after the token is a division or begins a regular expression.
     private enum Token {
-        /// A name, a literal, `]`, `)`: a `/` divides.
+        /// A name, a literal, `]` or `)`. A `/` after it is a division.
         case operand
-        /// Most punctuation, and keywords such as `return`: a `/` begins a regular expression.
+        /// Most punctuation, and keywords such as `return`. A `/` after it begins a regular expression.
         case operation
-        /// `if`, `for`, `while`, `with`: a `/` after its parentheses begins a regular expression.
+        /// The keywords `if`, `for`, `while` and `with`. A `/` after the parentheses that follow the keyword begins a regular
+        /// expression.
         case control
-        /// A single `.`: the name that follows is not a keyword.
+        /// A single `.`. A name after it is a property, even if it is spelled like a keyword.
         case dot
-        /// `}`, `++`, `--`, names that are keywords only in places: a `/` may be either.
+        /// `}`, `++`, `--`, and names that are keywords only in some contexts. A `/` after it may be a division or begin a
+        /// regular expression.
         case unclear
     }
 
     private enum Bracket {
         case parenthesis(afterControl: Bool)
         case brace
-        /// `${` in a template.
+        /// The `${` that begins a substitution in a template literal.
         case substitution
     }
 
@@ -89,7 +91,7 @@ struct ScriptComments {
         }
     }
 
-    /// A name, a keyword or a number.
+    /// Copies a name, a keyword or a number.
     private mutating func copyName() {
         let start = position
         while let byte = byte(after: 0), ScriptComments.isInName(byte) { copy() }
@@ -166,7 +168,8 @@ struct ScriptComments {
         throw Unclear()
     }
 
-    /// From a backquote, or the `}` that ends a substitution, to the next `${` or the end of the template.
+    /// Copies a part of a template literal. It begins with the opening backquote, or the `}` that ends a substitution, and ends
+    /// with the next `${` or the closing backquote.
     private mutating func copyTemplate() throws(Unclear) {
         copy()
         while let byte = byte(after: 0) {
@@ -223,7 +226,7 @@ struct ScriptComments {
         throw Unclear()
     }
 
-    /// How many bytes the line terminator at `position` has; 0 if there is none.
+    /// The length in bytes of the line terminator at `position`; 0 if there is none.
     private var lineBreak: Int {
         switch byte(after: 0) {
         case UInt8(ascii: "\n"), UInt8(ascii: "\r"): 1
@@ -237,7 +240,8 @@ struct ScriptComments {
         while position < script.count, lineBreak == 0 { position += 1 }
     }
 
-    /// A comment separates tokens as a space does, and one of several lines as a line break does.
+    /// Removes a block comment, but keeps its line breaks. A comment without line breaks is replaced by a space, so that the
+    /// tokens before and after it remain separate.
     private mutating func skipBlockComment() throws(Unclear) {
         dropSpaces()
         position += 2

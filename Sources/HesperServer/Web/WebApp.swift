@@ -3,11 +3,12 @@ import HesperModel
 import Hummingbird
 import Logging
 
-/// The web app: the files of `Public/` at the root, scripts without comments; and `/shell.js`, which lists them.
+/// Serves the web app: the files of the folder `Public/`, with comments removed from scripts, and `/shell.js`, which lists the
+/// files.
 struct WebApp: Resource {
     private let folder: WebAppFolder?
 
-    /// - Parameter path: the folder `Public/`; without it the API works, and `/` responds with 404.
+    /// - Parameter path: the folder `Public/`. If it is nil or cannot be read, only the API is served, and `/` responds with 404.
     init(folder path: String?, logger: Logger) {
         do {
             folder = try path.map { try WebAppFolder($0, logger: logger) }
@@ -19,7 +20,8 @@ struct WebApp: Resource {
 
     var isAvailable: Bool { folder != nil }
 
-    /// The address of the sign-up form. The invitation is in the fragment, which browsers do not send and logs do not contain.
+    /// The path of the sign-up form with an invitation. The invitation is in the fragment of the URL, so that browsers do not
+    /// send it and logs do not contain it.
     static func signUpPath(invitation: String) -> String { "/#/sign-up?invitation=\(invitation)" }
 
     func add(to routes: inout Routes) {
@@ -36,7 +38,7 @@ struct WebApp: Resource {
     }
 
     private static let notInstalled = Problem(
-        .notFound, "This server was installed without the web app, the folder Public. See /docs for all paths.")
+        .notFound, "This server was installed without the web app (the folder Public). See /docs for all paths.")
     private static let notFound = Problem(.notFound, "The web app has no such file.")
 
     private static func response(_ file: WebAppFile, to request: APIRequest) -> Response {
@@ -49,18 +51,19 @@ struct WebApp: Resource {
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: file.bytes))
     }
 
-    /// The headers of every file: a worker and an SVG picture are documents too.
+    /// The headers of every file, not only of the page. Browsers also apply the policy to workers and to SVG pictures that are
+    /// opened as documents.
     ///
-    /// Scripts, styles, fonts and requests are limited to this origin, without inline code and `eval`. Pictures may also be
-    /// `blob:` (files that were pasted) and `data:` (previews of attachments). A string becomes the address of a script only
-    /// through the policy `hesper` (Trusted Types), which the page needs to register the worker and the worker to import
-    /// `/shell.js`. What `default-src` does not cover is forbidden: the base of links, frames of other origins around the app,
-    /// forms to other origins.
+    /// Scripts, styles, fonts and requests must be of this origin, and inline code and `eval` are forbidden. Pictures may also
+    /// have `blob:` URLs (files that were pasted) and `data:` URLs (previews of attachments). Only the Trusted Types policy
+    /// `hesper` may convert a string to the URL of a script: the page uses it to register the worker, and the worker to import
+    /// `/shell.js`. The policy also forbids `<base>`, frames around the app, and forms that send to other origins, because
+    /// `default-src` does not cover them.
     private static let headers = BrowserDefences.page(
         policy: """
             default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; \
             form-action 'self'; require-trusted-types-for 'script'; trusted-types hesper
             """,
-        // Not no-referrer: then some requests of the app would have the Origin null, like those of other origins.
+        // With `no-referrer`, some requests of the app would have the `Origin` `null`, like requests of other origins.
         referrer: "same-origin")
 }

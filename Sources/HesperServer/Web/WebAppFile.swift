@@ -2,19 +2,19 @@ import Crypto
 import Foundation
 import NIOCore
 
-/// One file of the web app, as it is served.
+/// One file of the web app, in the form in which it is served.
 struct WebAppFile: Sendable {
-    /// The body of the response, of which `tag` and `integrity` are computed.
+    /// The body of the response. `tag` and `integrity` are computed from these bytes.
     let bytes: ByteBuffer
     let contentType: String
     let tag: ETag
-    /// For the `integrity` of a fetch (Subresource Integrity 1): `sha256-…`.
+    /// The value for the `integrity` option of a fetch (Subresource Integrity): `sha256-` and the Base64 of the SHA-256.
     let integrity: String
 
     /// - Parameters:
     ///   - source: the file's bytes. A script is served without its comments.
-    ///   - ending: the part of the name after the last dot.
-    /// - Returns: nil for a type of file that is not part of a web app.
+    ///   - ending: the part of the file name after the last dot.
+    /// - Returns: nil if files with this ending are not served.
     init?(_ source: [UInt8], ending: String) {
         guard let contentType = WebAppFile.contentTypes[ending] else { return nil }
         let bytes = ending == "js" ? ScriptComments.removed(from: source) ?? source : source
@@ -24,7 +24,8 @@ struct WebAppFile: Sendable {
         integrity = "sha256-" + Data(SHA256.hash(data: bytes)).base64EncodedString()
     }
 
-    /// By the ending of the name. Files with other endings are those of editors and tools, and are not served.
+    /// The media types of the files that are served, by the ending of the file name. Other files in the folder belong to editors
+    /// and tools, and are not served.
     static let contentTypes = [
         "html": "text/html; charset=utf-8",
         "css": "text/css; charset=utf-8",

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import HesperModel
 
-/// All files of the web app as they are served, by the path of their address.
+/// All files of the web app in the form in which they are served, by the path of their URL.
 struct WebAppFiles: Sendable {
     private var files: [String: WebAppFile] = [:]
 
@@ -10,7 +10,7 @@ struct WebAppFiles: Sendable {
     static let shell = "/shell.js"
     private static let worker = "/sw.js"
 
-    /// Reads the files of a listing.
+    /// Reads the files of a listing from the disk.
     init(_ listing: WebAppListing, in folder: String) throws {
         for path in listing.entries.keys {
             let data = try Data(contentsOf: URL(filePath: folder).appending(path: path))
@@ -22,8 +22,9 @@ struct WebAppFiles: Sendable {
 
     subscript(path: String) -> WebAppFile? { files[path] }
 
-    /// The script that tells the service worker which files to cache for offline use, each with its digest. Browsers compare
-    /// imported scripts when they check for a new worker, so any changed file causes an update.
+    /// The script `/shell.js`. It tells the service worker which files to cache for offline use, and the digest of each file.
+    /// When browsers check for a new service worker, they also compare the scripts that it imports. So a change of any file
+    /// causes an update.
     private func shell() -> [UInt8] {
         let listed = files.filter { $0.key != WebAppFiles.worker }.sorted { $0.key < $1.key }
         let names = listed.map { "\($0.key) \($0.value.integrity)\n" }.joined()

@@ -2,7 +2,7 @@ import HesperModel
 import Logging
 import NIOConcurrencyHelpers
 
-/// The folder of the web app. Its files are in memory; a change on the disk is served without a restart.
+/// Keeps the files of the web app in memory. If a file on the disk changes, the new version is served without a restart.
 final class WebAppFolder: Sendable {
     private let path: String
     private let logger: Logger
@@ -14,10 +14,12 @@ final class WebAppFolder: Sendable {
         var checked = ContinuousClock.now
     }
 
-    /// The minimum time between two listings of the folder. A listing takes less than a millisecond.
+    /// The minimum time between two listings of the folder, which show whether files have changed. A listing takes less than a
+    /// millisecond.
     private static let pause = Duration.seconds(1)
 
-    /// - Throws: why the folder cannot be read.
+    /// Reads all files of the folder.
+    /// - Throws: an error if the folder cannot be read.
     init(_ path: String, logger: Logger) throws {
         self.path = path
         self.logger = logger
@@ -37,7 +39,8 @@ final class WebAppFolder: Sendable {
                 state.listing = listing
                 logger.info("Web app files changed; serving the new version")
             } catch {
-                // A file that is removed while it is read is missing in the next listing; until then the last version is served.
+                // For example, a file was removed after it was listed. The files that were read before are served until the next
+                // listing.
                 logger.warning("\(path) cannot be read again: \(error)")
             }
             return state.files

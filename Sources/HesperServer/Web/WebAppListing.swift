@@ -1,28 +1,31 @@
 import Foundation
 
-/// The files in the folder of the web app, with what distinguishes one version of a file from another. No file is read.
+/// A list of the files in the folder of the web app. It has the size, modification date and inode of each file, so that a changed
+/// file is noticed without reading it.
 struct WebAppListing: Equatable, Sendable {
     struct Entry: Equatable, Sendable {
         let byteCount: Int
         let modified: Date
-        /// The inode: a file that replaced another of the same name has another inode.
+        /// The inode number. If another file replaces a file of the same name, the inode number is different.
         let number: UInt64
     }
 
-    /// By path in the folder: `js/app.js`.
+    /// The listed files, by their path in the folder, such as `js/app.js`.
     let entries: [String: Entry]
 
-    /// A folder that exceeds these was named by mistake.
+    /// The maximum number of files. A folder with more files, or with more than ``mostBytes``, was probably configured by
+    /// mistake.
     static let mostFiles = 500
     static let mostBytes = 16 << 20
 
+    /// Lists the files in a folder.
     /// - Throws: an error of the file system, or ``TooLarge``.
     init(of folder: String) throws {
         var entries: [String: Entry] = [:]
         var byteCount = 0
         let paths = FileManager.default.enumerator(atPath: folder)
         while let paths, let path = paths.nextObject() as? String {
-            // Symbolic links are not followed: they may lead out of the folder.
+            // Symbolic links are not followed, because they may lead out of the folder.
             guard WebAppListing.isServed(path), let attributes = paths.fileAttributes,
                 attributes[.type] as? FileAttributeType == .typeRegular
             else { continue }
@@ -36,18 +39,19 @@ struct WebAppListing: Equatable, Sendable {
                 throw TooLarge()
             }
         }
-        // The enumerator lists a missing folder as an empty one.
+        // For a folder that does not exist, the enumerator returns no files and no error.
         guard entries["index.html"] != nil else { throw CocoaError(.fileReadNoSuchFile) }
         self.entries = entries
     }
 
     struct TooLarge: Error, CustomStringConvertible {
         var description: String {
-            "the folder has more than \(WebAppListing.mostFiles) files or \(WebAppListing.mostBytes >> 20) MiB."
+            "the folder has more than \(WebAppListing.mostFiles) files, or more than \(WebAppListing.mostBytes >> 20) MiB of files"
         }
     }
 
-    /// Only names that need no escapes in an address, and no hidden files.
+    /// Whether a file is served. Its ending must be known, no part of its path may begin with a dot, and the path must need no
+    /// escapes in a URL.
     private static func isServed(_ path: String) -> Bool {
         guard let ending = path.split(separator: ".").last, WebAppFile.contentTypes[String(ending)] != nil else {
             return false

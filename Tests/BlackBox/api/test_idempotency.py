@@ -1,4 +1,4 @@
-"""`Idempotency-Key` on requests that create one object: a retry gets the first response, and creates nothing."""
+"""`Idempotency-Key` on requests that create one object: a retry creates nothing and gets the first response again."""
 
 import gzip
 import json
@@ -43,7 +43,7 @@ def is_replay(response) -> bool:
 
 @pytest.mark.parametrize("kind", BODIES)
 @pytest.mark.parametrize("own_id", [False, True], ids=["server's ID", "client's ID"])
-def test_a_retry_gets_the_first_response(client, kind, own_id):
+def test_a_retry_gets_the_first_response_again(client, kind, own_id):
     body = BODIES[kind] | ({"uniqueID": new_id()} if own_id else {})
     the_key = key()
     first, again = post(client, kind, body, the_key), post(client, kind, body, the_key)
@@ -56,21 +56,21 @@ def test_a_retry_gets_the_first_response(client, kind, own_id):
     assert client.get(first.headers["Location"]).json() == first.json()
 
 
-def test_without_a_key_each_request_creates(client):
+def test_without_a_key_each_request_creates_an_object(client):
     ids = {post(client, "notes", BODIES["notes"], None).json()["uniqueID"] for _ in range(2)}
     assert len(ids) == 2
 
 
-def test_another_key_or_route_is_another_request(client):
+def test_requests_with_different_keys_or_paths_are_independent(client):
     the_key = key()
     notes = [post(client, "notes", {"text": "x"}, each).json()["uniqueID"] for each in (the_key, the_key + "x", f'"{the_key}"')]
-    assert len(set(notes)) == 3  # quotes are characters of the key
+    assert len(set(notes)) == 3  # quotation marks are part of the key
     for kind in ("tags", "objects"):
         assert post(client, kind, BODIES[kind], the_key).status_code == 201
     assert count(client) == 3
 
 
-def test_another_body_is_refused(client):
+def test_a_different_body_with_the_same_key_is_refused(client):
     the_key = key()
     first = post(client, "notes", {"text": "one"}, the_key)
     problem = check_problem(post(client, "notes", {"text": "two"}, the_key), "idempotency-key-reused", 422)
@@ -80,29 +80,29 @@ def test_another_body_is_refused(client):
     assert client.get(first.headers["Location"]).json()["text"] == "one"
 
 
-def test_a_compressed_retry_has_the_same_body(client):
+def test_bodies_are_compared_after_decompression(client):
     body, the_key = json.dumps({"text": "packed"}).encode(), key()
     headers = {"Idempotency-Key": the_key, "Content-Type": "application/json"}
     first = client.post("/v1/notes", data=body, headers=headers)
     again = client.post("/v1/notes", data=gzip.compress(body), headers=headers | {"Content-Encoding": "gzip"})
     assert again.json() == first.json() and is_replay(again)
-    # The media type says nothing of what is created.
+    # The media type is not compared, because it does not affect what is created.
     typed = client.post("/v1/notes", data=body, headers=headers | {"Content-Type": "application/vnd.notes+json"})
     assert is_replay(typed)
 
 
-def test_the_body_is_the_object_as_it_is_now(client):
+def test_a_retry_gets_the_object_as_it_is_now(client):
     the_key = key()
     first = post(client, "notes", {"text": "before"}, the_key)
     changed = client.patch(first.headers["Location"], {"text": "after"})
     again = post(client, "notes", {"text": "before"}, the_key)
     assert (again.status_code, again.json()["text"]) == (201, "after")
     assert again.headers["ETag"] == changed.headers["ETag"] != first.headers["ETag"]
-    assert client.get(first.headers["Location"]).json()["text"] == "after", "the retry changed something"
+    assert client.get(first.headers["Location"]).json()["text"] == "after", "the retry changed the object"
 
 
 @pytest.mark.parametrize("kind", BODIES)
-def test_of_a_deleted_object_it_gets_what_a_get_does(client, kind):
+def test_a_retry_for_a_deleted_object_gets_410(client, kind):
     the_key = key()
     first = post(client, kind, BODIES[kind], the_key)
     client.delete(first.headers["Location"])
@@ -111,8 +111,8 @@ def test_of_a_deleted_object_it_gets_what_a_get_does(client, kind):
     assert count(client, kind) == 0
 
 
-def test_a_tag_that_has_the_name(client):
-    """200 and `Content-Location`, again and again, also when the tag has another name by then."""
+def test_a_tag_whose_name_is_taken(client):
+    """A retry gets 200 and the `Content-Location` of the existing tag, even if that tag has been renamed."""
     made = post(client, "tags", {"name": "Paris"}, None)
     the_key = key()
     first = post(client, "tags", {"name": "PARIS"}, the_key)
@@ -124,7 +124,7 @@ def test_a_tag_that_has_the_name(client):
     assert "Location" not in again.headers and count(client, "tags") == 1
 
 
-def test_a_tag_that_was_merged_away_leads_to_the_other(client):
+def test_a_retry_for_a_merged_tag_gets_the_other_tag(client):
     writer, the_key = Writer(client), key()
     lost = "f" + new_id()[1:]
     first = post(client, "tags", {"name": "Oslo", "uniqueID": lost}, the_key)
@@ -136,8 +136,8 @@ def test_a_tag_that_was_merged_away_leads_to_the_other(client):
     assert again.headers["Content-Location"] == f"/v1/tags/{winner}"
 
 
-def test_an_object_that_existed(client):
-    """With an ID of one's own a request is safe to repeat anyway."""
+def test_an_object_that_exists_already(client):
+    """A request with a `uniqueID` can be repeated without a key. It may have a key as well."""
     body = {"text": "x", "uniqueID": new_id()}
     post(client, "notes", body, None)
     the_key = key()
@@ -147,7 +147,7 @@ def test_an_object_that_existed(client):
     assert is_replay(answer)
 
 
-def test_what_was_refused_is_not_recorded(client):
+def test_the_key_of_a_refused_request_is_not_recorded(client):
     the_key = key()
     assert post(client, "notes", {"text": 1}, the_key).status_code == 422
     assert post(client, "notes", {"tags": [new_id()]}, the_key).status_code == 422
@@ -161,7 +161,7 @@ def test_each_account_has_its_own_keys(server):
     one, other = post(ada, "notes", {"text": "x"}, the_key), post(bob, "notes", {"text": "x"}, the_key)
     assert not is_replay(other) and one.json()["uniqueID"] != other.json()["uniqueID"]
     assert post(bob, "notes", {"text": "of ada's"}, the_key).status_code == 422
-    # All devices of an account share them.
+    # All devices of an account share its keys.
     same = post(ada.another_device(), "notes", {"text": "x"}, the_key)
     assert is_replay(same) and same.json() == one.json()
     assert (count(ada), count(bob)) == (1, 1)
@@ -180,7 +180,8 @@ INVALID = "must have 1 to 255 visible ASCII characters"
         }.items()
     ]
     + [
-        Row(f"{path} has a secret", "POST", path, {"email": "grace@example.org", "password": PASSWORD, "deviceName": "x"}, 400,
+        Row(f"a key on {path}, whose response contains a secret", "POST", path,
+            {"email": "grace@example.org", "password": PASSWORD, "deviceName": "x"}, 400,
             holds={"slug": "malformed-request", "pointer": "Idempotency-Key"}, headers={"Idempotency-Key": "k"})
         for path in ("/v1/accounts", "/v1/devices")
     ]
@@ -203,17 +204,17 @@ def test_two_keys_or_control_characters_are_refused(server, client, lines):
         body = b'{"text": "x"}'
         head = [f"Idempotency-Key: {line}" for line in lines]
         wire.send_head("POST", "/v1/notes", {"Content-Type": "application/json", "Content-Length": str(len(body))} | {
-            # A dictionary has no header twice.
+            # A dictionary cannot contain a header twice, so the lines follow the value of another header.
             "X-Padding": "1\r\n" + "\r\n".join(head)})  # fmt: skip
         wire.send(body)
-        answer = wire.answer()
+        answer = wire.response()
     assert answer.status == 400
     if "\x01" not in lines[0] and "\x00" not in lines[0]:
         assert json.loads(answer.body)["detail"] == "Idempotency-Key must be sent once."
     assert count(client) == 0
 
 
-def test_elsewhere_the_header_is_ignored(client):
+def test_other_routes_ignore_the_header(client):
     headers = {"Idempotency-Key": "not a key"}
     note = f"/v1/notes/{new_id()}"
     assert client.put(note, {"text": "x"}, headers=headers).status_code == 201
@@ -223,7 +224,7 @@ def test_elsewhere_the_header_is_ignored(client):
     assert client.delete(note, headers=headers).status_code == 200
 
 
-def test_pages_of_other_origins_may_send_it(client):
+def test_pages_of_other_origins_may_send_a_key(client):
     headers = {"Origin": "http://localhost:3000", "Access-Control-Request-Method": "POST",
                "Access-Control-Request-Headers": "idempotency-key"}  # fmt: skip
     preflight = client.request("OPTIONS", "/v1/notes", headers=headers)
@@ -233,7 +234,7 @@ def test_pages_of_other_origins_may_send_it(client):
     assert "idempotency-keys" in exposed.json()["features"]
 
 
-def test_many_requests_with_one_key_create_one_object(server, client):
+def test_concurrent_requests_with_one_key_create_one_object(server, client):
     for _ in range(5):
         the_key, body = key(), {"text": uuid.uuid4().hex}
 
@@ -253,8 +254,8 @@ def test_many_requests_with_one_key_create_one_object(server, client):
     assert count(client) == 5
 
 
-def test_a_lost_answer_costs_nothing(server, client):
-    """The connection is closed when the request was sent."""
+def test_a_retry_after_a_lost_response(server, client):
+    """The first connection is closed as soon as the request has been sent."""
     for _ in range(10):
         body = json.dumps({"text": uuid.uuid4().hex}).encode()
         headers = {"Content-Type": "application/json", "Idempotency-Key": key()}
@@ -269,8 +270,8 @@ def test_a_lost_answer_costs_nothing(server, client):
     assert count(client) == 10
 
 
-def test_killed_between_commit_and_answer(fresh_server: Server, seed: int):
-    """`kill -9` while requests are under way: after a restart each, sent again, has made one object."""
+def test_retries_after_the_server_was_killed(fresh_server: Server, seed: int):
+    """`kill -9` while requests are in progress. After a restart, all requests are sent again, and each has created one object."""
     client, random = fresh_server.client(), Random(seed)
     sent: dict[str, dict] = {}
     recorded = 0
@@ -295,11 +296,11 @@ def test_killed_between_commit_and_answer(fresh_server: Server, seed: int):
         recorded += sum(map(is_replay, again)) - answered
     notes = client.read_all()[0]["notes"]
     assert sorted(note["text"] for note in notes) == sorted(body["text"] for body in sent.values())
-    print(f"{recorded} were committed and not answered")
+    print(f"{recorded} requests were committed but got no response")
 
 
 def test_only_the_newest_keys_are_kept(fresh_server):
-    """As if there had been 9,999 others since the first."""
+    """A row with the number 10,000 stands for the thousands of keys that would have been sent since the first."""
     client = fresh_server.client()
     first, second, third = key(), key(), key()
     one = post(client, "notes", {"text": "one"}, first).json()["uniqueID"]
@@ -314,7 +315,7 @@ def test_only_the_newest_keys_are_kept(fresh_server):
     assert post(client, "notes", {"text": "one"}, first).json()["uniqueID"] != one
 
 
-def test_a_key_holds_for_a_day(fresh_server):
+def test_a_key_is_recorded_for_a_day(fresh_server):
     client = fresh_server.client()
     the_key = key()
     first = post(client, "notes", {"text": "x"}, the_key).json()["uniqueID"]
@@ -322,11 +323,11 @@ def test_a_key_holds_for_a_day(fresh_server):
     query(fresh_server, table + "86000000", table + "interval '86000 seconds'")
     assert post(client, "notes", {"text": "x"}, the_key).json()["uniqueID"] == first
     query(fresh_server, table + "400000", table + "interval '400 seconds'")
-    # Another body does: it is a new request.
+    # The key has expired, so even a request with a different body succeeds and creates another object.
     second = post(client, "notes", {"text": "y"}, the_key)
     assert second.status_code == 201 and not is_replay(second)
     assert is_replay(post(client, "notes", {"text": "y"}, the_key))
-    # And then it is removed.
+    # The sweeper removes the expired row.
     fresh_server.stop()
     make_older(fresh_server, 2)
     fresh_server.start()
@@ -336,7 +337,7 @@ def test_a_key_holds_for_a_day(fresh_server):
         time.sleep(0.2)
 
 
-def test_no_key_is_stored_and_an_erased_account_leaves_none(fresh_server):
+def test_only_hashes_of_keys_are_stored_and_an_erased_account_leaves_none(fresh_server):
     client, other = fresh_server.client(), fresh_server.client()
     secret = "a-key-that-names-a-person"
     for each in (client, other):
@@ -351,7 +352,7 @@ def test_no_key_is_stored_and_an_erased_account_leaves_none(fresh_server):
     assert fresh_server.command("check").returncode == 0
 
 
-def test_a_full_quota_records_nothing(fresh_server):
+def test_a_request_refused_because_of_the_quota_records_no_key(fresh_server):
     client = fresh_server.client()
     fresh_server.command("account", "set-quota", client.email, "1KiB", check=True)
     the_key, body = key(), {"text": "x" * 2_000}
@@ -359,6 +360,6 @@ def test_a_full_quota_records_nothing(fresh_server):
     fresh_server.command("account", "set-quota", client.email, "1MiB", check=True)
     answer = post(client, "notes", body, the_key)
     assert answer.status_code == 201 and not is_replay(answer)
-    # A retry of what is stored needs no room.
+    # A retry for an object that exists succeeds even if the quota is exceeded.
     fresh_server.command("account", "set-quota", client.email, "1KiB", check=True)
     assert is_replay(post(client, "notes", body, the_key))
