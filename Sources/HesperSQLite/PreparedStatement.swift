@@ -110,19 +110,27 @@ extension Int64: SQLiteBindable {
 }
 
 extension Int: SQLiteBindable {
-    func bindArgument(to statement: SQLiteStatement, at index: Int32) { sqlite3_bind_int64(statement, index, Int64(self)) }
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) {
+        sqlite3_bind_int64(statement, index, Int64(self))
+    }
 }
 
 extension Bool: SQLiteBindable {
-    func bindArgument(to statement: SQLiteStatement, at index: Int32) { sqlite3_bind_int64(statement, index, self ? 1 : 0) }
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) {
+        sqlite3_bind_int64(statement, index, self ? 1 : 0)
+    }
 }
 
 extension ScopeID: SQLiteBindable {
-    func bindArgument(to statement: SQLiteStatement, at index: Int32) { rawValue.bindArgument(to: statement, at: index) }
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) {
+        rawValue.bindArgument(to: statement, at: index)
+    }
 }
 
 extension Timestamp: SQLiteBindable {
-    func bindArgument(to statement: SQLiteStatement, at index: Int32) { milliseconds.bindArgument(to: statement, at: index) }
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) {
+        milliseconds.bindArgument(to: statement, at: index)
+    }
 }
 
 /// Binds 16 bytes, most significant first.
@@ -133,7 +141,9 @@ private func bind(_ high: UInt64, _ low: UInt64, to statement: SQLiteStatement, 
 }
 
 extension UniqueID: SQLiteBindable {
-    func bindArgument(to statement: SQLiteStatement, at index: Int32) { HesperSQLite.bind(high, low, to: statement, at: index) }
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) {
+        HesperSQLite.bind(high, low, to: statement, at: index)
+    }
 }
 
 extension Clock: SQLiteBindable {
@@ -143,7 +153,9 @@ extension Clock: SQLiteBindable {
 }
 
 extension Digest: SQLiteBindable {
-    func bindArgument(to statement: SQLiteStatement, at index: Int32) { HesperSQLite.bind(high, low, to: statement, at: index) }
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) {
+        HesperSQLite.bind(high, low, to: statement, at: index)
+    }
 }
 
 extension NodeID: SQLiteBindable {

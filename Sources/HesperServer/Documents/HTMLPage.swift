@@ -48,7 +48,11 @@ struct HTMLPage: Sendable {
     static var notFound: Response {
         let page = HTMLPage(
             title: "Page not found",
-            body: "<h1>Page not found</h1>\n<p>There is no page at this address.</p>\n<p><a href=\"/\">Home page</a></p>")
+            body: """
+                <h1>Page not found</h1>
+                <p>There is no page at this address.</p>
+                <p><a href="/">Home page</a></p>
+                """)
         return page.response(status: .notFound)
     }
 
