@@ -120,9 +120,9 @@ enum PushStatements {
         UPDATE scopes SET blob_bytes = blob_bytes - (SELECT coalesce(sum(byte_count), 0)::bigint FROM removed)
         WHERE id = $1 AND EXISTS (SELECT FROM removed)
         """
-    /// Inserts parcels. Parameters: scope; arrays of numbers, objects, sequences, types of the objects, whether the server made
-    /// the parcel, whether its text lost words in a merge, first clocks, last clocks, text clocks, text origins, bodies,
-    /// ``Parcel/missingAncestors``, devices, checksums; date of the push.
+    /// Inserts parcels. Parameters: the scope; arrays with one element per parcel: its number, object, sequence, type of the
+    /// object, whether the server made it, whether its text lost words in a merge, first clock, last clock, text clock, text
+    /// origin, body, ``Parcel/missingAncestors``, device, checksum; the date of the push.
     static let insertParcels = """
         INSERT INTO edits (scope, number, object, sequence, type, is_servers, has_lost_words, first_clock, last_clock,
             text_clock, text_origin, body, missing_ancestors, pushed_by, checksum, pushed_at)

@@ -1,5 +1,5 @@
-/// The queries of merges that all SQL databases share. Because pushes must be fast, each database binds the parameters itself, in
-/// the order of the parameters' numbers.
+/// The queries of merges, which are the same for all SQL databases. The code for each database binds the parameters itself, first
+/// `$1`, then `$2` and so on, because that is faster than ``SQLConnection``.
 public enum MergeStatements {
     /// Finds the live tag with a folded name. The parameters are the scope and the folded name.
     public static let tagNamed = "SELECT tag FROM tag_names WHERE scope = $1 AND folded_name = $2"

@@ -66,7 +66,7 @@ public enum PushStatements {
         """
     /// Records that a tag has a name. Parameters: scope, folded name, tag.
     public static let claimTagName = "INSERT INTO tag_names (scope, folded_name, tag) VALUES (?1, ?2, ?3)"
-    /// Records that a tag no longer has a name. Parameters: scope, folded name, tag.
+    /// Deletes the record that a tag has this name, so that another tag can use it. Parameters: scope, folded name, tag.
     public static let releaseTagName = "DELETE FROM tag_names WHERE scope = ?1 AND folded_name = ?2 AND tag = ?3"
     /// Inserts a parcel. Parameters: scope, object, sequence, device, date of the push, type of the object, whether the server
     /// made the parcel, first clock, last clock, text clock, text origin, body, whether its text lost words in a merge,

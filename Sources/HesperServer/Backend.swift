@@ -27,7 +27,8 @@ struct Backend: Sendable {
         let hub = EventHub(signals: store.signals)
         self.hub = hub
         self.queue = PushQueue(store: store, committed: hub.announce)
-        // Merges may use half of the cores. The other half remains for hashing passwords, which uses the same threads.
+        // Merges and password hashing run on the same threads, one per core. Merges may use at most half of them, so that the others
+        // are free for hashing.
         merges = .perAccount(
             "pushes of large texts", PermitLimits(total: max(1, System.coreCount / 2), perKey: 1, waitingPerKey: 16))
         self.now = now

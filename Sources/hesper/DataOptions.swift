@@ -45,7 +45,8 @@ struct DataOptions: SettingOptions {
     }
 }
 
-/// The options for the attachments and the settings file, for commands that select the database in another way.
+/// The options for the attachments and the settings file, for commands that do not use ``DataOptions`` because they have their own
+/// options for the database.
 struct LocationOptions: SettingOptions {
     @Option(.attachments) var attachments: String?
 

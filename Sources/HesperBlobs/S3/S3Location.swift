@@ -84,7 +84,7 @@ extension S3Location: CustomStringConvertible {
 
 /// The error for an invalid S3 setting.
 public struct S3LocationError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The name of the setting or of the environment variable.
+    /// The name of the invalid setting: a setting of Hesper, or an environment variable such as `AWS_ACCESS_KEY_ID`.
     public let variable: String
     /// A description of the problem. It follows the name of the setting in a message.
     public let reason: String

@@ -131,8 +131,8 @@ struct TermScanner {
         ends.insert(source.upperBound, at: position)
     }
 
-    /// Reports the terms of the current run: one word, or in a script without spaces the pairs of characters and the single
-    /// last character. Then begins a new run.
+    /// Reports the terms of the current run, then begins a new run. In a script with spaces, the run is a word and is one term. In
+    /// a script without spaces, each pair of adjacent characters is a term, and so is the last character alone.
     private mutating func flush(_ found: Found) {
         defer {
             scalars.removeAll(keepingCapacity: true)

@@ -268,8 +268,8 @@ struct TextPlan {
         }
     }
 
-    /// The tokens that one side deleted together with a line: the line break that ends the line, and the blank lines below it.
-    /// If the side kept that line break, the blank lines above the line instead.
+    /// The separators that one side deleted together with a line. If the side deleted the line break at the end of the line, they
+    /// are that line break and the deleted blank lines below it. Otherwise, they are the deleted blank lines above the line.
     private func separators(of line: Int, deletedBy side: TextSide) -> Range<Int> {
         func isDeleted(_ token: Int) -> Bool { token >= 0 && token < base.count && side.positions[token] < 0 }
         let range = base.lines[line]

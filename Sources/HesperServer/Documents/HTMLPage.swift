@@ -38,7 +38,8 @@ struct HTMLPage: Sendable {
         hasWebApp ? "<p><a href=\"/\">\(escape(text))</a></p>" : ""
     }
 
-    /// Whether a browser requests a page. Requests to the API get JSON from browsers too.
+    /// Whether the request is for a page, from a browser. It is false for requests to the API: the response to them is JSON, also if
+    /// a browser sends them.
     static func isRequested(by request: Request) -> Bool {
         request.method == .get && !request.uri.path.hasPrefix("/v1/")
             && request.headers[.accept]?.contains("text/html") ?? false

@@ -23,7 +23,7 @@ struct RemoteListeners {
 
     func hasListeners(to scope: ScopeID) -> Bool { scopes[scope] != nil }
 
-    /// The effect of an announcement on the set of listeners.
+    /// How an announcement changed the set of a server's listeners: not at all, in some way, or from an empty set.
     enum Change { case none, some, first }
 
     /// Changes the listeners of a scope on one server.

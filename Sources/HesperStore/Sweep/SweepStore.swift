@@ -10,7 +10,7 @@ public protocol SweepSnapshot {
     func edits(
         of object: UniqueID, in scope: ScopeID, after position: Int64, limit: Int, bytes: Int
     ) throws -> (edits: [SweptEdit], isAll: Bool)
-    /// The values of the object's edits that ``SweepTransaction/record(_:of:)`` has recorded.
+    /// The versions of the object that ``SweepTransaction/record(_:of:)`` has recorded. Each is a value from one of its edits.
     func versions(of object: UniqueID, in scope: ScopeID) throws -> [StoredVersion]
     /// The devices of the scope's account that have been used since a date.
     func devices(of scope: ScopeID, usedSince date: Timestamp) throws -> [Thinning.Device]

@@ -41,7 +41,8 @@ public struct RowChanges {
         /// Whether there is an object with this ID, whose row must be deleted.
         public let wasObject: Bool
 
-        /// The object into which the deleted object was merged or rescued; nil if there is none.
+        /// The object that continues the deleted object: the tag that it was merged into, or the note that its words were saved in
+        /// (``DeletedObject/rescuedInto``). Nil if there is none.
         public var target: UniqueID? { deleted.mergedInto ?? deleted.rescuedInto }
     }
 

@@ -7,8 +7,8 @@ struct ClocksAhead: Sendable {
 
     var isEmpty: Bool { changes.isEmpty }
 
-    /// The changes with new clocks of this server. Attributes that already have a value are left out, so that a repeated import
-    /// does not overwrite later changes.
+    /// A push of the same changes, in which each clock is replaced with a new clock of this server. Attributes that already have a
+    /// value in the bag are left out, so that a repeated import does not overwrite later changes.
     func stamped(in bag: any Bag, stamp: inout Stamp) throws -> Push {
         let states = try bag.states(of: changes.map(\.uniqueID))
         return Push(

@@ -139,7 +139,7 @@ extension Setting {
         case .history:
             SettingRow(
                 "times", default: "`1d,30d`",
-                "How long overwritten values are kept: all of them for the first duration, one per hour until the second, then one per day. Or forever"
+                "How long overwritten values are kept: all of them for the first duration, one per hour until the second duration has passed, then one per day. Set it to forever to keep all values"
             )
         case .grace: SettingRow("time", default: "`30d`", "How long deleted objects can be restored")
         case .requestsPerMinute:
