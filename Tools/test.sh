@@ -87,13 +87,9 @@ if [ "$mode" = all ]; then
     must "release build" 30 swift build -c release --product hesper
     must "release build of the trials" 5 swift build -c release --product merge-trials
 fi
-# The tests that depend on the store run again on PostgreSQL, at the same time as the Swift tests: each leaves half of two cores idle.
-behind postgresql $((minutes / 2)) "${black_box[@]}" Tests/BlackBox --store postgresql --junitxml="$results/postgresql.xml"
-postgresql=$!
 runner swift 20 "${swift_test[@]}"
-wait "$postgresql"
-statuses+=("postgresql=$?")
-cat "$results/postgresql.log"
 runner black-box $minutes "${black_box[@]}" Tests/BlackBox --junitxml="$results/black-box.xml"
+# The tests that depend on the store run again on PostgreSQL.
+runner postgresql $((minutes / 2)) "${black_box[@]}" Tests/BlackBox --store postgresql --junitxml="$results/postgresql.xml"
 
 exec /usr/bin/python3 Tools/count-tests.py "$results" "${statuses[@]}" "${failed_parts[@]}"

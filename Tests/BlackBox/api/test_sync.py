@@ -177,13 +177,13 @@ def test_an_attachment_without_bytes_is_refused(writer):
 
 
 def test_a_refused_member_is_not_sent_again(devices):
-    """A device puts it on the shelf; the other members of the note arrive."""
+    """The device records it as rejected. The other members of the note arrive."""
     first, second = devices(2)
     tag = first.make_tag("Home")
     note = first.make_note("Milk", tags=[tag, "no ID", "x" * 64])
     [result] = [result for result in first.sync() if result["uniqueID"] == note]
     assert result["status"] == "rejected"
-    assert {each["attribute"] for each in first.shelf} == {"tags.no ID", "tags." + "x" * 64}
+    assert {each["attribute"] for each in first.rejected} == {"tags.no ID", "tags." + "x" * 64}
     assert first.is_synced and not first.repaired
     assert first.sync() == []
     second.sync()
