@@ -72,7 +72,7 @@ struct ThinningLawTests {
         }
     }
 
-    @Test("Required versions are retained, others are dropped, and the reviews end", arguments: UInt64(1)...40)
+    @Test("Required versions are retained, others are dropped, and the reviews end", arguments: UInt64(1)...16)
     func course(seed: UInt64) {
         var course = Course(random: SeededGenerator(seed: seed))
         for _ in 0..<30 {
