@@ -7,8 +7,8 @@ import HesperModel
 ///
 /// This type only finds where values begin and end. ``JSONReader`` parses them.
 public struct DocumentReader {
-    /// The location of a value: the name of the top-level member, and, if that member is an object, the name of the value within
-    /// the object.
+    /// The location of a value: the name of the top-level member and, if that member is an object, the name of the value within
+    /// that object. Otherwise, `name` is nil.
     public struct Location: Equatable, Sendable {
         public let member: String
         public let name: String?

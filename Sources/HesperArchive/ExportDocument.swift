@@ -5,7 +5,8 @@ import HesperModel
 ///     {"format": "hesper-export", "formatVersion": 1, "exportDate": "2026-11-21T12:00:00.000Z", "digest": "dd29…",
 ///      "files": {"c0ffee00-…": "Milk.md"}, "missing": [],
 ///      "deletedObjects": […], "tags": […], "attachments": […], "objects": […], "notes": […]}
-///  This is the last file of an archive, because it lists the paths of all other files and the missing attachments. The members
+///
+/// This is the last file of an archive, because it lists the paths of all other files and the missing attachments. The members
 /// of the JSON object are in the order in which an import needs them.
 struct ExportDocument {
     static let path = "hesper.json"

@@ -3,12 +3,13 @@ import HesperStore
 
 /// All objects of a scope at a single point in time, stored in temporary files.
 ///
-/// The snapshot of the store ends as soon as the objects have been copied. Therefore a client that downloads the export slowly
-/// does not keep it open.
+/// The snapshot of the store ends as soon as the objects have been copied. Therefore a slow download of the export does not keep
+/// the snapshot of the store open.
 struct ExportSnapshot: Sendable {
     /// The sequence number and the digest of the scope.
     let head: ScopeHead
-    /// The stored bodies of the notes, in the format of sync. The other properties contain the bodies of the other objects.
+    /// The stored bodies of the notes, in the format of sync. The properties below contain the bodies of the objects of other
+    /// types and of the DeletedObjects.
     let notes: Spool
     let tags: Spool
     let attachments: Spool

@@ -10,7 +10,8 @@ final class ExportWork: @unchecked Sendable {
     private let date: Timestamp
     private let zip: ZipWriter
     private var names = FileNames()
-    /// The members of `files` in `hesper.json`.
+    /// The members of the object `files` in `hesper.json`. The name of each member is the ID of an object, and the value is the
+    /// path of the file for this object.
     private var fileSpool: SpoolWriter
     private var notes: SpoolReader
     private var attachments: SpoolReader
@@ -37,8 +38,8 @@ final class ExportWork: @unchecked Sendable {
     func addNotes() throws -> (Int, ByteBuffer)? {
         var count = 0
         var bytes = 0
-        // libarchive buffers compressed text. To keep each step short, the loop therefore also ends when it has read enough
-        // uncompressed text.
+        // libarchive buffers compressed text, so the output may remain small although much text has been read. To keep each step
+        // short, the loop also ends when it has read enough text.
         while zip.outputCount < ExportWork.piece, bytes < 4 * ExportWork.piece, let body = try notes.next() {
             let note = try ExportedNote(body)
             let path = names.path(

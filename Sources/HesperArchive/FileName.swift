@@ -24,8 +24,8 @@ enum FileName {
         return (safe(prefix(of: name[..<dot])) ?? id.description, String(name[dot...]))
     }
 
-    /// The beginning of a line, so that very long lines cost little time. It is longer than ``stemBytes``, because ``safe(_:)``
-    /// removes some of its characters.
+    /// Returns the beginning of a line, so that very long lines are processed quickly. The result may be longer than
+    /// ``stemBytes``, because ``safe(_:)`` may remove some of the characters.
     private static func prefix(of line: Substring) -> String { String(line.unicodeScalars.prefix(4 * stemBytes)) }
 
     private static func isEnding(_ text: Substring) -> Bool {
@@ -54,8 +54,8 @@ enum FileName {
         return name.isEmpty ? nil : unreserved(name)
     }
 
-    /// Whether a scalar is invisible and can be removed. Marks for the writing direction and byte order marks are examples. They
-    /// would make different names look alike. Joiners are kept because Persian, Hindi and emoji need them.
+    /// Whether a scalar is invisible and can be removed, such as a mark for the writing direction or a byte order mark. Such
+    /// scalars would make different names look alike. Joiners are kept because Persian, Hindi and emoji need them.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.value == 0x200c || scalar.value == 0x200d { return false }
         switch scalar.properties.generalCategory {
@@ -86,8 +86,8 @@ enum FileName {
         return trimmed(result)
     }
 
-    /// Appends `_` to the part before the first dot if Windows reserves it as the name of a device. Windows ignores the rest of
-    /// such a name.
+    /// Appends `_` to the part of a name before the first dot if Windows reserves that part as the name of a device, such as
+    /// `CON`. Windows ignores the text after the first dot in such names.
     private static func unreserved(_ name: String) -> String {
         let dot = name.firstIndex(of: ".") ?? name.endIndex
         let device = name[..<dot].uppercased().filter { $0 != " " }

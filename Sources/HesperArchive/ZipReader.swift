@@ -10,7 +10,7 @@ import HesperModel
 ///     }
 ///
 /// Archives are not trusted. Their paths are used only as names, and nothing is written to these paths. Reading fails if the
-/// total unpacked size exceeds the size that a zip file of this size can contain.
+/// total unpacked size is greater than is possible for the size of the zip file.
 ///
 /// `@unchecked Sendable` is safe because only one task reads the archive, and it makes one call at a time.
 public final class ZipReader: @unchecked Sendable {

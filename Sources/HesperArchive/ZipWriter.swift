@@ -30,7 +30,7 @@ final class ZipWriter {
         // From here on, `deinit` frees the archive, even if this initializer throws.
         try ZipLocale.with {
             try check(archive_write_set_format_zip(archive))
-            // libarchive adds no padding and does not buffer its output.
+            // With a block size of 0, libarchive adds no padding and does not buffer its output.
             try check(archive_write_set_bytes_per_block(archive, 0))
             try check(
                 archive_write_open(
@@ -47,8 +47,8 @@ final class ZipWriter {
     }
 
     deinit {
-        // libarchive does not free all memory of an archive whose writing failed. Therefore an unfinished archive is completed,
-        // and this output is discarded.
+        // `archive_write_free` completes an unfinished archive. The resulting output is discarded without an error, because
+        // libarchive does not free all memory if writing fails.
         output.isDiscarded = true
         ZipLocale.with { _ = archive_write_free(archive) }
     }

@@ -109,6 +109,7 @@ enum File {
         try status(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
     }
 
+    /// Removes a file. Does nothing if the file does not exist.
     /// - Returns: whether the file existed.
     @discardableResult
     static func remove(_ path: String) throws -> Bool {

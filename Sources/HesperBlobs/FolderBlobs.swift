@@ -70,13 +70,13 @@ public struct FolderBlobs: BlobStore {
         }
     }
 
-    /// Links or renames a file that is already durable to the path of a blob.
+    /// Creates the file of a blob by linking or renaming the file at `path`, which must already be durable.
     private func put(
         _ path: String, as name: BlobName, with call: (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32
     ) throws {
         let final = self.path(of: name)
         let folder = File.parent(of: final)
-        // If another task removes the last blob in the folder, it also removes the folder, so this is retried.
+        // A task that removes the last blob in a folder also removes the folder, so the creation is retried.
         for attempt in 0...File.attempts {
             try File.makeFolder(folder)
             if call(path, final) == 0 { return try File.syncFolder(folder) }

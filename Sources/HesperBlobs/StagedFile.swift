@@ -7,7 +7,7 @@ import NIOCore
 /// so they must be called on a thread of a pool.
 final class StagedFile: Sendable {
     let path: String
-    /// The current generation, which each request increments when it takes over the file. Writes of earlier generations are
+    /// The current generation: the number of times that a request has taken over the file. Writes with an earlier generation are
     /// refused.
     private let latest = NIOLockedValueBox<UInt64>(0)
 

@@ -16,10 +16,10 @@ public enum Limits {
     public static let members = 1_000
     /// The maximum nesting depth of arrays and objects in a request.
     public static let depth = 16
-    /// The maximum number of JSON values in a request, including nested ones. Even short values are limited, because each takes
-    /// memory.
+    /// The maximum number of JSON values in a request, including nested ones. This limit applies in addition to the limit on the
+    /// size, because even a short value takes memory.
     public static let jsonValues = 250_000
-    /// The maximum magnitude of an integer. A double represents all integers up to this one exactly.
+    /// The maximum magnitude of an integer. A double represents all integers up to this magnitude exactly.
     public static let integer: Int64 = (1 << 53) - 1
     /// The maximum number of elements in a push.
     public static let pushObjects = 2_000
@@ -30,7 +30,7 @@ public enum Limits {
     public static let pushLoadBytes = 32 << 20
     /// The number of objects on a page if the request does not specify a number.
     public static let defaultPage = 1_000
-    /// The maximum number of objects on a page. If a request asks for more, it gets this number.
+    /// The maximum number of objects on a page. If a request asks for more, the page has this number of objects.
     public static let greatestPage = 5_000
     /// The size at which a page of objects ends, in bytes. A page has at least one object, even if that object is larger.
     public static let pageBytes = 4 << 20

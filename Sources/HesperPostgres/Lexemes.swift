@@ -1,8 +1,8 @@
 import HesperModel
 import HesperStore
 
-/// The terms of the search index. Each term starts with the number of its scope, so a prefix search does not find terms of
-/// other scopes, and its duration does not depend on their number.
+/// The terms of the search index. Each term starts with the number of its scope, so a prefix search does not find terms of other
+/// scopes, and takes the same time however many terms other scopes have.
 enum Lexemes {
     /// The maximum size in bytes of a part of a note's terms, in text form. Long notes are split into parts because a `tsvector`
     /// is limited to 1 MB (PostgreSQL, Limitations of text search).
@@ -25,7 +25,8 @@ enum Lexemes {
         let prefix = Array("'\(scope.rawValue):".utf8)
         var parts: [[UInt8]] = [[]]
         for term in order {
-            // A position takes 2 bytes in a `tsvector` and up to 6 bytes in text form, so the size is not exceeded as `tsvector`.
+            // This limits the text form of a part. It also limits the `tsvector`, in which a position takes 2 bytes instead of up
+            // to 6 bytes.
             if parts[parts.count - 1].count + prefix.count + term.utf8.count > partBytes { parts.append([]) }
             var part = parts.removeLast()
             if !part.isEmpty { part.append(UInt8(ascii: " ")) }

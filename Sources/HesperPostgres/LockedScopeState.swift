@@ -38,11 +38,11 @@ struct LockedScopeState {
 extension PostgresTransaction {
     /// The maximum number of prefetched objects. All of them are in memory at the same time.
     private static let prefetchLimit = 1_000
-    /// The maximum total size of their bodies in bytes.
+    /// The maximum total size of the bodies of prefetched objects, in bytes.
     private static let prefetchBytes = 32 << 20
 
-    /// Locks the scopes and reads the objects in one round trip. The objects of each scope are read by a separate statement. It
-    /// starts when the transaction holds the scope's lock, so it reads all changes that were committed before.
+    /// Locks the scopes and reads the objects in one round trip. The objects of each scope are read by a separate statement. This
+    /// statement starts when the transaction holds the scope's lock, so it reads all changes that were committed before.
     func prefetch(_ needs: [(scope: ScopeID, objects: [UniqueID])]) throws {
         var scopes: [ScopeID] = []
         var objects: [ScopeID: Set<UniqueID>] = [:]

@@ -7,7 +7,7 @@ struct PostgresBag: Bag {
     let snapshot: PostgresSnapshot
     let scope: ScopeID
 
-    /// The number of rows that one query reads in the search for the newest text of a node.
+    /// The number of rows that one query reads to find the newest text that a node wrote.
     private static let batch = 64
 
     func states(of ids: [UniqueID], counting load: inout BagLoad) throws -> [UniqueID: ObjectState] {
@@ -37,7 +37,8 @@ struct PostgresBag: Bag {
                 [.scope(scope), .id(object), last, .int8(number), .int(PostgresBag.batch)]
             ) { row in (last: try row.clock(0), text: row.clockIfAny(1), number: row.integer(2)) }
             for row in rows {
-                // The rows are in descending order of the last clock, so no text in this or a later row is newer than this clock.
+                // The rows are in descending order of the last clock of each parcel. No text in this row or a later row is newer
+                // than the last clock of this row.
                 if let newest, row.last <= newest { return newest }
                 guard let text = row.text, text.node == node, text < clock else { continue }
                 newest = max(newest ?? text, text)

@@ -36,7 +36,7 @@ extension PostgresRows {
             try body()
             try connection.run("COMMIT")
         } catch {
-            // If this fails, the connection is lost, and the server rolls the transaction back itself.
+            // If ROLLBACK fails, the connection is lost, and the server rolls the transaction back itself.
             _ = try? connection.run("ROLLBACK")
             throw error
         }
@@ -80,7 +80,7 @@ extension PostgresRows {
             "INSERT INTO installation (one, epoch, node) VALUES (true, $1, $2)",
             [.int8(Int64(bitPattern: installation.epoch)), .node(installation.node)])
         connection.enqueue("DELETE FROM leases WHERE name = $1", [.text(MoveMarker.leaseName)], expecting: 1)
-        // Without this, autovacuum would analyze the tables, but only about a minute later.
+        // Analyze the copied tables now. Otherwise autovacuum would do this only about a minute later.
         let tables = (MovedTable.ofScopes + MovedTable.shared).map(\.name).joined(separator: ", ")
         try connection.run("ANALYZE \(tables)")
     }

@@ -33,7 +33,7 @@ struct PostgresSQL: SQLConnection {
 extension Cursor: SQLCursor {}
 
 extension SQLValue {
-    /// The value in the type that the columns of the PostgreSQL tables have.
+    /// Converts the value to the type that the PostgreSQL tables use for such values.
     fileprivate var postgres: PostgresValue {
         switch self {
         case .null: .null

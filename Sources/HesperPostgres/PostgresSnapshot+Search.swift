@@ -2,9 +2,10 @@ import HesperModel
 import HesperStore
 
 extension PostgresSnapshot {
-    /// Returns the matching notes, ordered by `sortDate`, newest first. A note without `sortDate` is ordered by `creationDate`.
-    /// Notes of the same date are in descending order of their IDs. If the search is ranked, notes that contain the words more
-    /// often come first. Their order is that of `ts_rank`, divided by 1 + the logarithm of the note's length.
+    /// Returns the matching notes. If the search is ranked, notes that contain the words more often come first. Their rank is
+    /// `ts_rank`, divided by 1 + the logarithm of the note's length. Notes of the same rank, and all notes of a search that is
+    /// not ranked, are ordered by `sortDate`, newest first. A note without `sortDate` is ordered by `creationDate`. Notes of the
+    /// same date are in descending order of their IDs.
     ///
     /// The notes that the search index finds are sorted once. Then their bodies are read in batches.
     func search(_ search: Search, in scope: ScopeID) throws -> SearchPage {

@@ -34,8 +34,8 @@ extension PostgresSnapshot {
         }
     }
 
-    /// The maximum number of edits in a batch. The size of a body is known only after it was read, and each may have several
-    /// megabytes, so the number is limited as well as the size.
+    /// The maximum number of edits in a batch. The total size of a batch is limited too, but the size of a body is known only
+    /// after the body was read, and a body may have several megabytes.
     private static let editsAtOnce = 16
 
     /// Reads the edits of an object after a number, ordered by number. The subquery reads the numbers from an index, which is

@@ -40,7 +40,7 @@ class PostgresSnapshot: SQLSnapshot {
     /// The maximum total size of the bodies in one result, in bytes.
     private static let resultBytes = 16 << 20
 
-    /// Returns the states of those objects that exist. One query reads them, or several if they are large.
+    /// Returns the states of those objects that exist. One query reads the states, or several queries if their bodies are large.
     /// - Parameter count: a function that is called with the size of each body in bytes when the body is read.
     func states(
         of ids: [UniqueID], in scope: ScopeID, counting count: (Int) throws -> Void = { _ in }
@@ -67,7 +67,7 @@ class PostgresSnapshot: SQLSnapshot {
             let result = try connection.result(PushStatements.states, [.scope(scope), .uuidArray(ids), .int(limit)])
             let left = try PostgresSnapshot.read(result, body)
             guard left.contains(first) else { return left }
-            // The body of the first object alone exceeds the limit.
+            // The body of the first object alone exceeds the limit, so run the query again with a higher limit.
             limit *= 2
         }
     }

@@ -12,9 +12,10 @@ extension PostgresSnapshot {
 
 extension PostgresTransaction {
     /// Adds the changes of a scope to the search index. Only the last statement locks the scope's row, so pushes do not wait
-    /// while terms are computed and written. For this, the caller has to commit immediately afterwards.
+    /// while terms are computed and written. The caller has to commit immediately afterwards, to release this lock.
     func indexTerms(of scope: ScopeID, limit: Int) throws -> Bool {
-        // If two servers index the same scope at the same time, one waits here, and continues where the other ended.
+        // If two servers index the same scope at the same time, one server waits here until the other server has committed, and
+        // then continues where the other server ended.
         let indexed = try connection.first(
             "SELECT indexed_sequence FROM indexing WHERE scope = $1 FOR UPDATE", [.scope(scope)]
         ) { $0.integer(0) }

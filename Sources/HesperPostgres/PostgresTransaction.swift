@@ -21,8 +21,8 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
     /// lock scopes in ascending order and so do not deadlock.
     private static let attempts = 5
 
-    /// Runs `body` in a transaction. Statements are sent in a pipeline, and only those whose result is needed are waited for.
-    /// BEGIN takes no round trip of its own, and COMMIT is sent together with the statements that are still enqueued.
+    /// Runs `body` in a transaction. Statements are sent in a pipeline, and `body` waits only for results that it needs. BEGIN
+    /// takes no round trip of its own, and COMMIT is sent together with the statements that are still enqueued.
     /// - Parameter waitsForDisk: whether the commit waits until it is durable.
     static func run<T>(
         on connection: Connection, waitsForDisk: Bool = true, _ body: (any Transaction) throws -> T
@@ -79,7 +79,7 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
         return error
     }
 
-    /// Locks and reads the row of a scope. It stays locked until the transaction ends.
+    /// Locks and reads the row of a scope. The row stays locked until the transaction ends.
     func lock(_ scope: ScopeID) throws -> LockedScope? {
         if let state = lockedScopes[scope] { return state.locked }
         lockedScopes[scope] = try connection.first(PushStatements.lock, [.scope(scope)]) {
@@ -88,7 +88,7 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
         return lockedScopes[scope]?.locked
     }
 
-    /// Takes the states of prefetched objects from memory, and reads the others from the database.
+    /// Takes the states of prefetched objects from memory, and reads the states of other objects from the database.
     override func states(
         of ids: [UniqueID], in scope: ScopeID, counting count: (Int) throws -> Void = { _ in }
     ) throws -> [UniqueID: ObjectState] {

@@ -7,7 +7,7 @@ import NIOCore
 struct PostgresUploads: UploadStage {
     private let store: PostgresStore
 
-    /// The number of buffered bytes at which they are written as a part.
+    /// The size of a part in bytes. When so many bytes are buffered, they are written as a part.
     private static let partBytes = 512 << 10
 
     init(_ store: PostgresStore) { self.store = store }
@@ -53,7 +53,8 @@ struct PostgresUploads: UploadStage {
         try await store.run { try $0.all("SELECT upload FROM staged_uploads") { try $0.id(0) } }
     }
 
-    /// Takes over an upload: a request that is appending to it can no longer write. Nil if the upload does not exist.
+    /// Takes over an upload, so that only this request can write to the upload. An earlier request that is still appending fails.
+    /// Returns the number of this request (`turn`) and the number of stored bytes. Returns nil if the upload does not exist.
     private func takeOver(_ id: UniqueID) async throws -> (turn: Int64, byteCount: Int64)? {
         try await write { connection in
             try connection.first(

@@ -1,8 +1,8 @@
 import HesperStore
 
 /// Builds the statement of a scan, which reads a feed. The statement is a union of parts. Each part reads one index in the order
-/// of the result, with a limit. Otherwise the planner, which does not know the number of rows, would read and sort all rows.
-/// Types that Hesper defines are written into the SQL text. Other types are arguments.
+/// of the result, and has a limit. Without these parts and limits, the planner, which does not know the number of rows, would
+/// read and sort all rows. Types that Hesper defines are written into the SQL text. Other types are arguments.
 struct ScanStatements {
     let reach: ScanFilter
     /// The types of app objects that the scan names, in the order of the arguments.
@@ -32,9 +32,9 @@ struct ScanStatements {
     }
 
     /// The statement that reads the rows; nil if the scan selects none. Parameters: scope, first sequence, last sequence, maximum
-    /// number of rows, ``arguments``. Columns: sequence, id, section, body, type, merged_into, deletion_date. Objects have the
-    /// columns section and body, and DeletedObjects have the last three instead. After ``resultBytes`` of bodies, further bodies
-    /// are null.
+    /// number of rows, ``arguments``. Columns: sequence, id, section, body, type, merged_into, deletion_date. For an object, the
+    /// last three columns are null. For a DeletedObject, section and body are null. Once the total size of the bodies has reached
+    /// ``resultBytes``, all further bodies are null.
     func rows(newestFirst: Bool) -> String? {
         let objects = """
             SELECT sequence, id, section, body, bytes, NULL::text AS type, NULL::uuid AS merged_into,
@@ -63,7 +63,8 @@ struct ScanStatements {
     private static let resultBytes = 8 << 20
 
     /// The statement that reads the number of rows and the total size of their bodies in bytes; nil if the scan selects none. It
-    /// reads only indexes. It has the same parameters as that of ``rows(newestFirst:)``, but ignores the fourth.
+    /// reads only indexes. Its parameters are those of ``rows(newestFirst:)``, but it ignores the fourth, the maximum number of
+    /// rows.
     var amount: String? {
         let parts = parts(objects: "SELECT bytes FROM objects", deleted: "SELECT bytes FROM tombstones")
         guard !parts.isEmpty else { return nil }

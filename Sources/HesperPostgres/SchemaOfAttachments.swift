@@ -81,7 +81,8 @@ enum SchemaOfAttachments {
         );
         """
 
-    /// The tables that version 8 added. They record whether the blob store belongs to this database, and its unknown files.
+    /// The tables that version 8 added. They record whether the blob store belongs to this database, and which files of the blob
+    /// store the database does not know.
     static let blobStore = """
         -- One row about the blob store. The nonces are those of its current marker and of the marker that is being written; NULL
         -- if there is no such marker. `walk_date` is the date of the most recent listing of all blobs, in which the numbers of

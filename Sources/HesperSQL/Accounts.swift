@@ -50,7 +50,7 @@ extension SQLTransaction {
         try sql.enqueue("UPDATE accounts SET email_verification_date = $2 WHERE id = $1", [.id(account), .date(date)])
     }
 
-    /// Waits for the end of a push that has locked the row of the scope.
+    /// Sets the quota of a scope. If a push has locked the row of the scope, this waits until the push has ended.
     public func setQuota(_ quota: Quota, of scope: ScopeID) throws {
         try sql.enqueue("UPDATE scopes SET quota = $2 WHERE id = $1", [.scope(scope), .integer(quota.stored)])
     }
@@ -59,7 +59,7 @@ extension SQLTransaction {
         try sql.enqueue("UPDATE accounts SET disabled_since = $2 WHERE id = $1", [.id(account), .date(date)])
     }
 
-    /// The row of the scope is locked first, so that no concurrent write can add rows to the scope.
+    /// Deletes an account. The row of its scope is locked first, so that no concurrent write can add rows to the scope.
     public func deleteAccount(_ id: UniqueID) throws {
         guard let scope = try account(id)?.scope else { return }
         if try lockForErasure(of: scope) {

@@ -114,6 +114,6 @@ extension SQLTransaction {
 }
 
 extension BlobName {
-    /// The first three parameters of each statement about a single blob.
+    /// The parameters `$1`, `$2` and `$3` of a statement about a single blob: the scope, the attachment and the nonce.
     var key: [SQLValue] { [.scope(scope), .id(attachment), .integer(Int64(bitPattern: nonce))] }
 }

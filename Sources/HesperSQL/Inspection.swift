@@ -24,7 +24,7 @@ extension SQLSnapshot {
     }
 }
 
-/// The rows of a scope for a consistency check. It intentionally reads all rows of the scope, in the order of IDs.
+/// Reads all rows of a scope for a consistency check, in the order of their IDs.
 private struct SQLInspectionSource<Source: SQLSnapshot>: InspectionSource {
     let head: ScopeHead
     let greatestClock: Clock?

@@ -1,23 +1,23 @@
-/// The queries of merges, which are the same for all SQL databases. The code for each database binds the parameters itself, first
-/// `$1`, then `$2` and so on, because that is faster than ``SQLConnection``.
+/// The queries of merges, which are the same for all SQL databases. The code for each database binds the parameters directly, in
+/// the order `$1`, `$2` and so on, because a call through ``SQLConnection`` would be slower.
 public enum MergeStatements {
-    /// Finds the live tag with a folded name. The parameters are the scope and the folded name.
+    /// Finds the live tag with a given folded name. The parameters are the scope and the folded name.
     public static let tagNamed = "SELECT tag FROM tag_names WHERE scope = $1 AND folded_name = $2"
-    /// Finds the parcels of an object that may contain an edit with a clock. The parameters are the scope, the object and the
-    /// clock.
+    /// Finds the parcels of an object that may contain an edit with a given clock. The parameters are the scope, the object and
+    /// the clock.
     public static let parcelsHolding = """
         SELECT type, is_servers, text_origin, body, number FROM edits
         WHERE scope = $1 AND object = $2 AND last_clock >= $3 AND first_clock <= $3
         """
-    /// Finds the parcels of deleted notes that were rescued into a note, if the parcels may contain an edit with a clock. The
-    /// parameters are the scope, the note and the clock.
+    /// Finds the parcels of deleted notes that were rescued into a note, if the parcels may contain an edit with a given clock.
+    /// The parameters are the scope, the note and the clock.
     public static let rescuedParcels = """
         SELECT e.type, e.is_servers, e.text_origin, e.body, e.object
         FROM tombstones t JOIN edits e ON e.scope = t.scope AND e.object = t.id
         WHERE t.scope = $1 AND t.merged_into = $2 AND e.scope = $1 AND e.sequence < t.sequence
             AND e.last_clock >= $3 AND e.first_clock <= $3
         """
-    /// Finds the texts of an object that have missing ancestors. The parameters are the scope and the object.
+    /// Finds the texts with missing ancestors among the edits of an object. The parameters are the scope and the object.
     public static let textDescents = """
         SELECT text_clock, missing_ancestors, sequence FROM edits
         WHERE scope = $1 AND object = $2 AND missing_ancestors IS NOT NULL

@@ -43,7 +43,7 @@ extension SQLConnection {
     func each(_ sql: String, _ arguments: [SQLValue], _ body: (Row) throws -> Void) throws {
         let cursor = try cursor(sql, arguments)
         while try cursor.next(body) != nil {}
-        // If an error was thrown before, the cursor is closed at the end of the transaction instead.
+        // If reading a row throws an error, this line is not reached, and the cursor is closed at the end of the transaction.
         cursor.close()
     }
 }

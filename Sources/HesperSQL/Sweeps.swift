@@ -12,7 +12,7 @@ extension SQLSnapshot {
         ) { $0.bool(0) } ?? false
     }
 
-    /// Rows of `edits` whose texts lost words are found with an index, so that the bodies of the rows are not read.
+    /// An index is used to find the rows of `edits` whose texts lost words. Therefore the bodies of the rows are not read.
     public func versions(of object: UniqueID, in scope: ScopeID) throws -> [StoredVersion] {
         try sql.all(
             """
@@ -144,6 +144,6 @@ extension SQLTransaction {
 }
 
 extension DueSweep {
-    /// The first two parameters of each statement about the swept object.
+    /// The parameters `$1` and `$2` of a statement about the swept object: its scope and its ID.
     fileprivate var key: [SQLValue] { [.scope(scope), .id(object)] }
 }

@@ -14,8 +14,8 @@ enum Connections {
     /// default of 1,000 pages (4 MB). With 4,000 pages (16 MB), a checkpoint writes an index page once for many commits, and
     /// reading the log after a crash still takes only a few hundredths of a second.
     private static let checkpointPages = 4_000
-    /// The size in bytes to which SQLite truncates the write-ahead log when it writes it from the start again. During a long
-    /// read the log may become much larger than this.
+    /// The size in bytes to which SQLite truncates the write-ahead log when SQLite begins to overwrite the log from its start.
+    /// During a long read the log may become much larger than this.
     private static let logSizeLimit = 64 << 20
 
     static func configuration(

@@ -115,7 +115,8 @@ enum Migrations {
         try database.execute(sql: SchemaOfIdempotencyKeys.tables)
     }
 
-    /// Inserts the members of notes that lack the field they need to exist. Version 1 did not store them.
+    /// Inserts into `members` the tags and attachments of notes that do not exist yet because they lack a required field. Version
+    /// 1 did not insert them.
     private static func addMembersOfWaitingNotes(_ database: Database) throws {
         let waiting = try PreparedStatement(
             "SELECT scope, id, body FROM objects WHERE sequence IS NULL AND section = 0", on: database)

@@ -44,7 +44,7 @@ struct PreparedStatement {
         return Int(sqlite3_changes(sqlite3_db_handle(handle)))
     }
 
-    /// Resets the statement. The snapshot that it reads cannot end before.
+    /// Resets the statement. The snapshot that the statement reads cannot end before the statement is reset.
     func reset() { sqlite3_reset(handle) }
 
     /// Calls `body` for each row. Resets the statement at the end, also after an error.
@@ -96,7 +96,7 @@ extension PreparedStatement {
         }
     }
 
-    /// The same with arguments whose number is not known in advance.
+    /// Binds a list of arguments to `?1`, `?2` and so on. The length of the list need not be known at compile time.
     func bind(_ values: [any SQLiteBindable]) {
         for (index, value) in values.enumerated() { value.bindArgument(to: handle, at: Int32(index) + 1) }
     }

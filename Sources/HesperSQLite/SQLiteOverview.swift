@@ -3,8 +3,8 @@ import GRDB
 import HesperModel
 import HesperStore
 
-/// A summary of a database file, which is only read. It also works while a server has the file open, and for tables of any
-/// version, because it does not migrate them.
+/// A summary of a database file. The file is only read, and its tables are not migrated. So a summary can be made while a server
+/// has the file open, and of tables of any version.
 public struct SQLiteOverview: Sendable {
     /// The version of the database's tables.
     public let version: Int
@@ -16,7 +16,7 @@ public struct SQLiteOverview: Sendable {
     public let installation: NodeID?
     /// The date of the most recent push, by the server's clock at that time; nil if there was none.
     public let lastPushDate: Timestamp?
-    /// The accounts whose greatest clocks are the latest, in descending order.
+    /// The accounts with the latest greatest clocks, in descending order of the greatest clock.
     public let greatestClocks: [AccountClock]
 
     private static let findingLimit = 10

@@ -30,7 +30,8 @@ struct SQLiteSQL: SQLConnection {
 
     func run(_ sql: String, _ arguments: [SQLValue]) throws -> Int { try prepare(sql, arguments).run() }
 
-    /// Runs the statement immediately. Other databases save round trips by running it later, which SQLite does not have.
+    /// Runs the statement immediately. Other databases run it later, to save round trips to the server. SQLite has no round
+    /// trips.
     func enqueue(_ sql: String, _ arguments: [SQLValue], expecting rows: Int?) throws {
         let changed = try run(sql, arguments)
         guard changed == rows ?? changed else {

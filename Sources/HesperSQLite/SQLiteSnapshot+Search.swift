@@ -2,8 +2,9 @@ import HesperModel
 import HesperStore
 
 extension SQLiteSnapshot {
-    /// Returns the matching notes, ordered by `sortDate`, newest first, or by relevance if the search is ranked. A note without
-    /// `sortDate` is ordered by `creationDate`. Notes of the same date are in descending order of their IDs.
+    /// Returns the matching notes. If the search is ranked, the notes are ordered by relevance. Notes of the same relevance, and
+    /// all notes of a search that is not ranked, are ordered by `sortDate`, newest first. A note without `sortDate` is ordered by
+    /// `creationDate`. Notes of the same date are in descending order of their IDs.
     func search(_ search: Search, in scope: ScopeID) throws -> SearchPage {
         var page = SearchPage(search)
         guard search.limit > 0 else { return page }

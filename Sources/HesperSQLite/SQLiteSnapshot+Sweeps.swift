@@ -6,7 +6,7 @@ extension SQLiteSnapshot {
     func edits(
         of object: UniqueID, in scope: ScopeID, after position: Int64, limit: Int, bytes: Int
     ) throws -> (edits: [SweptEdit], isAll: Bool) {
-        // The index of an object's edits contains their numbers, so no table rows are read. It is ordered by clock, so the
+        // The index of an object's edits contains their numbers, so no table rows are read. The index is ordered by clock, so the
         // numbers are sorted below.
         let numbers = try sql.all(
             "SELECT number FROM edits WHERE scope = $1 AND object = $2 AND number > $3",

@@ -85,9 +85,9 @@ public final class SQLiteStore: Store {
             throw unusable(folder, cause.map { String(cString: strerror($0.code.rawValue)) } ?? "\(error)")
         }
         let path = folder.appending(path: fileName).path
-        // The file is created here for its mode, which SQLite also gives to its auxiliary files. An existing file must not be
-        // opened here, because closing it would release the locks that connections of this process have on it (SQLite, How To
-        // Corrupt).
+        // The file is created here so that only its owner can access it. SQLite gives its auxiliary files the same mode. An
+        // existing file must not be opened here, because closing it would release the locks that connections of this process have
+        // on it (SQLite, How To Corrupt).
         let file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
         if file >= 0 {
             try? FileHandle(fileDescriptor: file).close()

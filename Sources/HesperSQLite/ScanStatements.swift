@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 
 extension SQLiteSnapshot {
-    /// If `types` includes all app objects, replaces this by the names of their types in the scope.
+    /// If `types` includes all app objects, returns a list that contains the types of all app objects in the scope instead.
     /// - Parameter sql: the statement that finds the next type, ``ScanStatements/nextObjectType`` or
     ///   ``ScanStatements/nextDeletedType``.
     func named(_ types: ScanFilter.Types, in scope: ScopeID, _ sql: String) throws -> ScanFilter.Types {
@@ -42,7 +42,7 @@ enum ScanStatements {
         }
     }
 
-    /// The statement that reads DeletedObjects. It has the same parameters as that of ``objects(_:newestFirst:)``.
+    /// The statement that reads DeletedObjects. Its parameters are the same as those of ``objects(_:newestFirst:)``.
     static func deleted(_ types: ScanFilter.Types, newestFirst: Bool) -> String {
         let order = newestFirst ? "DESC" : "ASC"
         let type = if case .some = types { "AND type = ?4" } else { "" }

@@ -12,7 +12,7 @@ struct Backend: Sendable {
     let merges: Semaphore<ScopeID>
     /// The time for which deleted objects can be restored, in milliseconds (merge.md, Deleting).
     let grace: Int64
-    /// The quota, in bytes, of accounts for which the operator has set no quota; nil for no limit.
+    /// The default quota of an account, in bytes. It applies if the operator has set no quota for the account. Nil for no limit.
     let quota: Int64?
     let now: @Sendable () -> Timestamp
 
@@ -27,8 +27,8 @@ struct Backend: Sendable {
         let hub = EventHub(signals: store.signals)
         self.hub = hub
         self.queue = PushQueue(store: store, committed: hub.announce)
-        // Merges and password hashing run on the same threads, one per core. Merges may use at most half of them, so that the others
-        // are free for hashing.
+        // Merges and password hashing run on the same threads, one per core. Merges may use at most half of the threads, so that
+        // the other threads are free for hashing.
         merges = .perAccount(
             "pushes of large texts", PermitLimits(total: max(1, System.coreCount / 2), perKey: 1, waitingPerKey: 16))
         self.now = now
@@ -36,7 +36,7 @@ struct Backend: Sendable {
 
     var epoch: UInt64 { store.installation.epoch }
 
-    /// The earliest time of deletion of objects that can still be restored.
+    /// Objects that were deleted before this time can no longer be restored.
     var graceStart: Timestamp { now().adding(-grace) }
 
     func scope(of session: Session) -> Scope {

@@ -22,7 +22,7 @@ public struct HesperServer: Sendable {
     private let indexer: TermIndexer
     private let sweeper: Sweeper
     private let revoker: Revoker
-    /// Starts ``revoker``.
+    /// Starts ``revoker`` when it is fired.
     private let revoking = Trigger()
     private let eventHubService: EventHubService
     private let certificate: ServerCertificate?
@@ -93,7 +93,7 @@ public struct HesperServer: Sendable {
     /// completed.
     /// - Parameters:
     ///   - more: services that run together with the server.
-    ///   - onRunning: called when the server is listening, with the port.
+    ///   - onRunning: called with the port when the server has begun to listen.
     public func application(
         with more: [any Service] = [], onRunning: @escaping @Sendable (Int?) async -> Void = { _ in }
     ) -> some ApplicationProtocol {

@@ -14,20 +14,20 @@ public struct ServerSettings: Sendable {
     /// The proxies whose headers about the client and the original request are trusted.
     public var trustedProxies: [AddressRange] = []
     public var signUp = SignUpPolicy.closed
-    /// Whether ``signUp`` applies only to requests that come from this machine and address it by name (protocol.md, Signing in).
-    /// If so, sign-up is closed to other requests.
+    /// Whether ``signUp`` applies only to requests that come from this machine and are sent to `localhost` or a loopback address
+    /// (protocol.md, Signing in). If so, sign-up is closed to other requests.
     public var signUpIsForThisMachine = false
-    /// Origins whose pages may call the API, such as `https://notes.example.org`, in addition to those of
-    /// ``allowsLoopbackOrigins``.
+    /// Origins whose pages may call the API, such as `https://notes.example.org`, in addition to the loopback origins that
+    /// ``allowsLoopbackOrigins`` permits.
     public var origins: [String] = []
     /// The path of the file that `/openapi.yaml` and `/docs` serve; nil if there is none.
     public var contract: String?
     /// The path of `Public/`, the web app; nil if there is none.
     public var webApp: String?
-    /// The version in `GET /v1/server`.
+    /// The version of the server, as returned by `GET /v1/server`.
     public var version = "0.1.0"
     public var attachments = AttachmentLimits()
-    /// The quota, in bytes, of accounts for which the operator has set no quota; nil for no limit.
+    /// The default quota of an account, in bytes. It applies if the operator has set no quota for the account. Nil for no limit.
     public var quota: Int64? = 10 << 30
     /// The separate address for metrics. If it is nil, `/metrics` is on the main address, where only this machine can read it.
     public var metrics: MetricsAddress?
@@ -41,8 +41,8 @@ public struct ServerSettings: Sendable {
     public var passwords = PasswordLimits()
     public var signIns = SignInLimits()
     public var searches = SearchLimits()
-    /// Limits the number of bodies, in total and per account, that are received at the same time and are compressed or larger
-    /// than 256 KiB.
+    /// The limits on large bodies that are received at the same time, in total and per account. A body is large if it is
+    /// compressed or has more than 256 KiB.
     public var bodies = PermitLimits(total: 32, perKey: 4, waitingPerKey: 64)
     /// The settings for outgoing mail; nil if the server sends no mail.
     public var mail: MailSettings?
@@ -99,8 +99,8 @@ public struct ConnectionLimits: Sendable {
     public var uriBytes = 8 << 10
     /// The time in which the head of a request must arrive, and after which an idle connection is closed, in seconds.
     public var idleSeconds = 75
-    /// The time in which a body must arrive completely, in seconds. If at least ``bodyBytes`` have arrived in this time, it
-    /// starts again.
+    /// The time in which a body must arrive completely, in seconds. If at least ``bodyBytes`` have arrived at the end of this
+    /// time, the time starts again.
     public var bodySeconds = 120
     /// The number of bytes of a body that must arrive in ``bodySeconds`` for that time to start again.
     public var bodyBytes = 1 << 20

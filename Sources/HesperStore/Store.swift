@@ -27,16 +27,17 @@ public protocol Store: Sendable {
     var poolStatus: PoolStatus? { get }
     /// Whether other processes may have committed since the previous call. Not called if the store has ``signals``.
     func otherProcessesHaveCommitted() async throws -> Bool
-    /// The identity of the installation. All servers on this database share it.
+    /// The identity of the installation. All servers on this database have the same installation.
     var installation: Installation { get }
-    /// The stage for resumable uploads, if the database stores their bytes so that every server can continue them; nil otherwise.
+    /// The stage for resumable uploads, if the database stores the bytes of uploads so that every server can continue an upload.
+    /// Nil if the database does not store these bytes.
     var uploadStage: (any UploadStage)? { get }
     /// Removes deleted data from the database's files, if the database does not do so itself. Called after an account was
     /// deleted.
     /// - Throws: ``StoreError/unavailable(_:)`` if some data remains because a reader still uses it.
     func scrub() async throws
-    /// Checks the database's files for damage, such as corrupt pages or a corrupt term index. Each damage is described in a
-    /// sentence for an operator. The rows are checked by ``Snapshot/inconsistencies(in:_:)``.
+    /// Checks the database's files for damage, such as corrupt pages or a corrupt term index. Returns a sentence for an operator
+    /// about each problem. The rows are checked by ``Snapshot/inconsistencies(in:_:)``.
     func fileDamage() async throws -> [String]
     /// Waits for all running operations, then closes the database. The store must not be used afterwards.
     func close() async throws
@@ -216,7 +217,7 @@ public struct LockedScope: Sendable, Equatable {
 }
 
 extension Store {
-    // Defaults for databases whose own server maintains the database's files.
+    // Default implementations for databases whose files are maintained by a database server.
     public func scrub() async throws {}
     public func fileDamage() async throws -> [String] { [] }
 }

@@ -1,6 +1,6 @@
 /// The error of a command, with a message for the user.
 struct Failure: Error, Equatable {
-    /// The exit status of a failed command. `--help` lists the statuses. Their numbers are those of sysexits.h.
+    /// The exit status of a failed command. `--help` lists the statuses. The numbers above 1 are from sysexits.h.
     enum Kind: Int32 {
         /// The operation failed, or a check found problems.
         case failed = 1

@@ -4,7 +4,7 @@ import HesperModel
 import HesperServer
 import HesperStore
 
-/// The command `hesper`. It prints an error as one line on stderr.
+/// The command `hesper`. If it fails, it prints the error as one line on stderr.
 @main
 struct Hesper: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -27,7 +27,8 @@ struct ListeningAddress {
         return "\(isSecure ? "https" : "http")://\(host):\(port)"
     }
 
-    /// Converts an error that occurred when the server began to listen. Returns nil for other errors.
+    /// Returns a failure with a message for the user if the error means that the server cannot listen on this address. Returns
+    /// nil for other errors.
     /// - Parameter setting: the setting that selects the port.
     func failure(_ error: any Error, setting: Setting = .port) -> Failure? {
         if error is SocketAddressError || error is SocketAddressError.UnknownHost {

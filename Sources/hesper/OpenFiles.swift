@@ -3,11 +3,11 @@ import Foundation
 /// The limit on the number of files and connections that the process may have open. By default it is often 1,024, but the
 /// process may raise it.
 enum OpenFiles {
-    /// The number of files that a server opens in addition to its connections: database, attachments, logs.
+    /// The number of files, such as database files, attachments and logs, that a server may open in addition to its connections.
     private static let others = 512
 
     /// Raises the limit to the number that a server with this many connections needs.
-    /// - Returns: the limit if it is still too low; nil otherwise.
+    /// - Returns: the new limit if it is still lower than required; nil otherwise.
     static func raise(for connections: Int) -> Int? {
         var limit = rlimit()
         guard getrlimit(RLIMIT_NOFILE.kind, &limit) == 0 else { return nil }

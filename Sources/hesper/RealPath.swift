@@ -1,6 +1,6 @@
 import Foundation
 
-/// An absolute path with its symbolic links resolved. The file, and any folder of the path, may be missing.
+/// An absolute path with its symbolic links resolved. Neither the file nor the folders of the path need to exist.
 struct RealPath: Equatable {
     private let parts: [String]
 
@@ -10,7 +10,7 @@ struct RealPath: Equatable {
     init(_ path: String) {
         let start = path.hasPrefix("/") ? "" : FileManager.default.currentDirectoryPath
         var found: [String] = []
-        // The remaining components in reverse order: the next component is the last element.
+        // The remaining components in reverse order, so that the next component is the last element.
         var rest = Array(RealPath.split("\(start)/\(path)").reversed())
         var links = 0
         while let part = rest.popLast() {

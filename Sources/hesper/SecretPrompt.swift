@@ -2,8 +2,8 @@ import Foundation
 
 /// Prompts for a secret without echoing the input.
 enum SecretPrompt {
-    /// The terminal settings before echo was disabled. Access is safe: the variable is written only before the signal handler
-    /// that reads it is installed.
+    /// The terminal settings before echo was disabled. Access is safe, because the variable is written only before the signal
+    /// handler that reads it is installed.
     nonisolated(unsafe) private static var before = termios()
 
     /// Prompts for a secret on the terminal.

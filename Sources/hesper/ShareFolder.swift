@@ -13,9 +13,9 @@ struct ShareFolder {
     static let contractName = "openapi.yaml"
     private static let pageName = "index.html"
 
-    /// Finds the static files in the configured folder. If no folder is configured, searches `share/hesper` beside the folder
-    /// of the binary, and then the working directory. The web app and `openapi.yaml` are searched separately. The API works
-    /// without both.
+    /// Finds the static files in the configured folder. If no folder is configured, searches `share/hesper` beside the folder of
+    /// the binary, and then the working directory. The web app and `openapi.yaml` are searched separately. The API works even if
+    /// neither of them is found.
     static func find(
         named folder: String?, binary: String = ShareFolder.binary, workingDirectory: String = "."
     ) -> ShareFolder {

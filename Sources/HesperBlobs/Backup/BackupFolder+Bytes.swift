@@ -44,7 +44,8 @@ extension BackupFolder {
         }
     }
 
-    /// Adds a hard link to the file with the same bytes in an earlier backup. The link is durable when the backup is finished.
+    /// Adds a hard link to the file with the same bytes in an earlier backup. The link becomes durable only when the backup is
+    /// finished.
     /// - Returns: false if the earlier backup does not contain the bytes, or if its file cannot be linked. In that case, the
     ///   caller must copy the bytes.
     public func link(_ data: AttachmentData, from earlier: BackupFolder) async throws -> Bool {

@@ -32,8 +32,8 @@ public struct BackupFolder: Sendable {
     var unfinished: String { inside(BackupFolder.unfinished) }
 
     /// Runs `body` while this process holds a lock on the folder.
-    /// - Parameter shared: whether other processes may hold a shared lock at the same time. For an exclusive lock, the folder is
-    ///   created if it does not exist.
+    /// - Parameter shared: true for a shared lock, which several processes may hold at the same time; false for an exclusive
+    ///   lock. For an exclusive lock, the folder is created if it does not exist.
     /// - Throws: ``BackupInUse`` if another process holds a conflicting lock, or an error of `body`.
     public func whileLocked<T>(shared: Bool = false, _ body: () async throws -> T) async throws -> T {
         if !shared { try File.makeFolder(path) }

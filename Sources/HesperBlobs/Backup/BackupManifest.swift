@@ -11,12 +11,12 @@ public struct BackupManifest: Sendable, Equatable {
     /// The file name of the database.
     public let file: String
     public let database: AttachmentData
-    /// The number of attachments whose bytes are recorded in the database.
+    /// The number of blobs in the database, including the blobs in ``missing``.
     public let attachments: Int
     /// The names of the blobs whose bytes were missing or damaged when the backup was made.
     public let missing: [String]
 
-    /// The installation to which the backup belongs; nil if an earlier version made the backup.
+    /// The installation to which the backup belongs; nil if an earlier version of Hesper made the backup.
     public let installation: NodeID?
 
     private static let format = "hesper-backup"

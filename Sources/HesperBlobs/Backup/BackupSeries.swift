@@ -33,7 +33,7 @@ public struct BackupSeries: Sendable {
     /// The complete backups, the oldest first.
     public func entries() async throws -> [Entry] {
         try await pool.run {
-            // The slash and dot are necessary because the path may be a symbolic link.
+            // If the path is a symbolic link, the suffix `/.` selects the folder instead of the link.
             guard try File.status("\(path)/.") != nil else { throw File.error("open", path, ENOENT) }
             return try File.list(path).filter(BackupSeries.isName).compactMap { name in
                 let entry = "\(path)/\(name)"
@@ -45,8 +45,9 @@ public struct BackupSeries: Sendable {
         }
     }
 
-    /// Creates a backup. When the backup is complete and durable, it gets its dated name. The folder of the series must exist. It
-    /// is not created here, because the backup could then be written to the wrong disk if the right disk is not mounted.
+    /// Creates a backup. When the backup is complete and durable, it gets its dated name. The folder of the series must exist.
+    /// This function does not create that folder, because the backup would then be written to the wrong disk if the right disk is
+    /// not mounted.
     /// - Parameter make: writes the backup to `folder`. It may create hard links to the bytes in `earlier`.
     /// - Throws: ``BackupInUse`` if another process creates or removes a backup, or an error of `make`.
     public func add(
@@ -68,9 +69,9 @@ public struct BackupSeries: Sendable {
     /// Removes the oldest complete backups, but never `newest`. A backup that is being read is not removed; the next call may
     /// remove it.
     /// - Parameters:
-    ///   - count: the number of backups to keep.
-    ///   - newest: the backup that was just created. Backups with a later date were made while the clock was wrong, so they are
-    ///     removed first.
+    ///   - count: the number of backups to keep, including `newest`.
+    ///   - newest: the backup that was just created. Backups with a later date than `newest` were made while the clock was wrong,
+    ///     so they are removed first.
     /// - Returns: the removed backups.
     public func removeAll(but count: Int, newest: Entry) async throws -> [Entry] {
         let lock = try await pool.run { try FolderLock(path) }
@@ -85,7 +86,7 @@ public struct BackupSeries: Sendable {
         return withExtendedLifetime(lock) { removed }
     }
 
-    /// Removes a backup that is not being read.
+    /// Removes a backup, unless it is being read.
     /// - Returns: false if the backup is being read.
     private func remove(_ entry: Entry) async throws -> Bool {
         let reading = try await pool.run { try FolderLock(entry.path) }

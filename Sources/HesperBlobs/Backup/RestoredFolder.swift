@@ -11,10 +11,11 @@ public struct RestoredFolder: Sendable {
     /// Whether this restore created the folder.
     private let isNew: Bool
 
-    /// The name of the subfolder that exists during a restore. A new restore removes the contents of the subfolder.
+    /// The name of the subfolder that exists until the restore is finished. If a restore was interrupted, the next restore
+    /// removes the contents of this subfolder first.
     public static let restoring = "restoring"
-    /// The name of the subfolder for attachments. It may contain attachments that an interrupted restore has restored, or the
-    /// operator may have created it.
+    /// The name of the subfolder for attachments. It may already exist when a restore starts, because an interrupted restore or
+    /// the operator has created it.
     private static let attachments = "attachments"
 
     private var unfinished: String { "\(path)/\(RestoredFolder.restoring)" }
@@ -61,7 +62,7 @@ public struct RestoredFolder: Sendable {
         let files = FileManager.default
         for folder in [unfinished, "\(path)/\(RestoredFolder.attachments)"] {
             for name in try File.list(folder) { try files.removeItem(atPath: "\(folder)/\(name)") }
-            // rmdir fails if the folder is a symbolic link or a mount point, so only the contents are certain to be removed.
+            // If the folder is a symbolic link or a mount point, rmdir fails, and only the contents of the folder are removed.
             rmdir(folder)
         }
         if isNew { rmdir(path) }

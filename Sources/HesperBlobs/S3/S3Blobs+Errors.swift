@@ -2,8 +2,8 @@ import HesperStore
 
 extension S3Blobs {
     /// Converts errors of S3 to errors of ``BlobStore``. Other errors are rethrown unchanged.
-    /// - Parameter name: the blob that is reported as missing if S3 responds that the object does not exist; nil if this is not
-    ///   expected.
+    /// - Parameter name: the blob to report as missing if S3 responds that the object does not exist. If `name` is nil, this
+    ///   response is converted like other errors of S3.
     func translating<T>(
         _ name: BlobName? = nil, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> T
     ) async throws -> T {

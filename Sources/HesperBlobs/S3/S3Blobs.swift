@@ -86,8 +86,8 @@ public struct S3Blobs: BlobStore {
         }
     }
 
-    /// Creates an object. Cancellation is ignored, because the outcome of a cancelled request would be unknown. After an error,
-    /// the object may exist nevertheless, so it is removed.
+    /// Runs `body`, which creates an object. Cancellation does not interrupt `body`, because the outcome of a cancelled request
+    /// would be unknown. If `body` throws an error, the object may exist nevertheless, so the object is removed.
     private static func removingOnFailure(
         _ object: S3Object, _ body: @escaping @Sendable () async throws -> Void
     ) async throws {

@@ -26,9 +26,10 @@ final class S3Client: Sendable {
             redirectConfiguration: .disallow,
             timeout: .init(connect: .seconds(5), read: .seconds(60), write: .seconds(60)))
         configuration.httpVersion = .http1Only
-        // Each download occupies a connection until its reader has read all bytes or has stopped reading.
+        // The limit is high, because each download occupies a connection until its reader has read all bytes or has stopped
+        // reading.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1_000
-        // This client has its own retries and its own back-off.
+        // The HTTP library must not retry, because this client has its own retries and back-off.
         configuration.connectionPool.retryConnectionEstablishment = false
         http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
@@ -71,7 +72,7 @@ final class S3Client: Sendable {
                 try Task.checkCancellation()
                 return try await body()
             } catch {
-                // If the task is cancelled, throw the standard error for it instead of the error of the HTTP library.
+                // If the task was cancelled, throw `CancellationError` instead of the error of the HTTP library.
                 try Task.checkCancellation()
                 guard attempt < S3Client.attempts, S3Client.isTransient(error) else { throw error }
                 let delay = Double.random(in: 0...S3Client.baseDelay * Double(1 << attempt))

@@ -31,7 +31,7 @@ struct S3Listing: Sendable {
         } while token != nil
     }
 
-    /// The unfinished multipart uploads of blobs that were started before a date.
+    /// The unfinished multipart uploads of blobs. Only uploads that were started before `date` are returned.
     func uploads(before date: Timestamp) async throws -> [S3Upload] {
         var found: [S3Upload] = []
         var marker: (key: String, upload: String)?
@@ -43,7 +43,7 @@ struct S3Listing: Sendable {
                 guard let key = key(of: upload, in: page), let id = upload["UploadId"],
                     let begin = upload["Initiated"].flatMap({ Timestamp($0) })
                 else { throw unreadable("invalid upload") }
-                // The bucket may contain uploads that other applications have started.
+                // Uploads that other applications have started in the bucket are ignored.
                 guard key.hasPrefix(prefix), BlobName(path: key.dropFirst(prefix.count)) != nil, begin < date else {
                     continue
                 }
@@ -74,7 +74,7 @@ struct S3Listing: Sendable {
 
     private func key(of element: S3XML, in page: S3XML) -> String? { element["Key"].map { decoded($0, in: page) } }
 
-    /// Decodes a key of a listing. Keys may contain characters that XML does not allow, so S3 can send them percent-encoded.
+    /// Decodes a key of a listing. Keys may contain characters that XML does not allow, so S3 can send the keys percent-encoded.
     private func decoded(_ key: String, in page: S3XML) -> String {
         guard page["EncodingType"] == "url" else { return key }
         return key.replacing("+", with: " ").removingPercentEncoding ?? key

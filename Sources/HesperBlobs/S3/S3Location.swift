@@ -8,8 +8,8 @@ import Foundation
 /// - `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, and `AWS_SESSION_TOKEN` for temporary credentials.
 /// - `AWS_REGION` or `AWS_DEFAULT_REGION`: the region. If an endpoint is set, the default is `us-east-1`.
 /// - `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`: the URL of a service other than Amazon S3, with `http://` or `https://`.
-/// - `HESPER_S3_PATH_STYLE`: `true` if requests contain the bucket in the path, `false` if they contain it in the host name. If
-///   an endpoint is set, the default is `true`. For Amazon S3, the default is `false`, unless the name of the bucket contains
+/// - `HESPER_S3_PATH_STYLE`: `true` if the path of a request contains the bucket, `false` if the host name contains the bucket.
+///   If an endpoint is set, the default is `true`. For Amazon S3, the default is `false`, unless the name of the bucket contains
 ///   dots, because the TLS certificate does not cover such host names.
 ///
 /// A variable that is set to an empty string is treated as not set.

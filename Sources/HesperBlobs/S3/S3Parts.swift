@@ -34,7 +34,7 @@ struct S3Parts<Bytes: AsyncSequence> where Bytes.Element == ByteBuffer {
             guard rest.readableBytes == 0, let more = try await bytes.next() else { break }
             rest = more
         }
-        // If the task is cancelled, some sources end as if all data had been read.
+        // If the task is cancelled, some sources return nil as at the end of the data. This check distinguishes the two cases.
         try Task.checkCancellation()
         count += 1
         hasher.update(part)
@@ -45,8 +45,9 @@ struct S3Parts<Bytes: AsyncSequence> where Bytes.Element == ByteBuffer {
 /// The error for data that exceeds the maximum size of an object.
 struct S3TooManyParts: Error {}
 
-/// The sizes of parts. S3 allows at most 10,000 parts per object, and each part except the last must have at least 5 MiB. The
-/// total size is not known in advance, so later parts are larger than the first parts. This allows objects of up to 570 GiB.
+/// The sizes of the parts of a multipart upload. S3 allows at most 10,000 parts per object, and each part except the last must
+/// have at least 5 MiB. The total size is not known in advance, so later parts are larger than the first parts. This allows
+/// objects of up to 570 GiB.
 enum S3PartSize {
     static let first = 8 << 20
     static let later = 64 << 20

@@ -2,7 +2,7 @@ import Crypto
 import NIOCore
 import NIOHTTP1
 
-/// A request to a bucket that has not been signed yet.
+/// An unsigned request to a bucket.
 struct S3Request: Sendable {
     let method: HTTPMethod
     /// The key of the object; nil for a request to the bucket itself.
@@ -32,8 +32,8 @@ struct S3Request: Sendable {
         }
     }
 
-    /// The query string in the order and encoding that Signature Version 4 requires. The request is also sent with it in this
-    /// form.
+    /// The query string in the order and encoding that Signature Version 4 requires. The URL of the request contains the query
+    /// string in the same form.
     var canonicalQuery: String {
         query.map { (S3Request.encode($0.name), S3Request.encode($0.value)) }
             .sorted { $0 < $1 }
@@ -41,8 +41,8 @@ struct S3Request: Sendable {
             .joined(separator: "&")
     }
 
-    /// Percent-encodes all characters except the unreserved characters of RFC 3986. Slashes are also kept if `keepingSlashes` is
-    /// true.
+    /// Percent-encodes all characters except the unreserved characters of RFC 3986. If `keepingSlashes` is true, slashes are not
+    /// encoded either.
     static func encode(_ text: String, keepingSlashes: Bool = false) -> String {
         var encoded = ""
         for byte in text.utf8 {

@@ -46,7 +46,8 @@ struct S3Upload: Sendable {
                     .POST, key, query: [("uploadId", id)], headers: ["Content-Type": "application/xml"],
                     body: ByteBuffer(string: body)), within: S3Upload.deadline)
         } catch let failure as S3Failure where failure.status == .notFound {
-            // If the upload no longer exists, an earlier attempt may have completed it although its response was lost.
+            // If the upload no longer exists, an earlier attempt may have completed it, although the response to that attempt was
+            // lost.
             guard try await S3Object(client: client, key: key).byteCount() == byteCount else { throw failure }
         }
     }

@@ -8,7 +8,8 @@ struct S3Variables {
 
     subscript(name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// Returns a key or token. It must consist of printable ASCII characters without spaces.
+    /// Returns the value of a variable that contains a key or token. The value must consist of printable ASCII characters without
+    /// spaces.
     func token(_ name: String) throws -> String {
         guard let value = self[name] else { throw S3LocationError(name, "must be set") }
         guard value.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {

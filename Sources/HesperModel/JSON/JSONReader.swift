@@ -1,8 +1,8 @@
 /// Parses JSON (RFC 8259) strictly. The text must be valid UTF-8 and contain one value, names in an object must be unique, and
 /// the nesting depth is limited.
 ///
-/// Foundation's decoders accept duplicate names and stop at the first invalid element, but the fields of a push must be
-/// rejected one by one.
+/// Foundation's decoders are not used, because they accept duplicate names and stop at the first invalid element. The invalid
+/// fields of a push must be rejected one by one.
 ///
 ///     let json = try JSONReader.read(Array(#"{"text": "Milk"}"#.utf8))
 public struct JSONReader {
@@ -124,7 +124,7 @@ public struct JSONReader {
         try check(depth: level)
         index += 1
         var members: [JSONObject.Member] = []
-        // If there are only a few names, they are compared with each other. If there are more, a set is faster.
+        // If an object has only a few names, they are compared with each other. For more names, a set is faster.
         var names: Set<String> = []
         skipSpace()
         if next == UInt8(ascii: "}") {

@@ -144,7 +144,7 @@ public struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: "\""))
         var value = value
         value.withUTF8 { utf8 in
-            // Bytes that need no escape are copied together, up to the next byte that does.
+            // Bytes that need no escape are copied together, up to the next byte that needs an escape.
             var start = 0
             while true {
                 let end = PlainBytes.end(in: utf8, from: start)

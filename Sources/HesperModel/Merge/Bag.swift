@@ -12,7 +12,8 @@ public protocol Bag {
     /// The greatest clock among the texts that `node` wrote and whose clock is less than `clock`. Texts whose value was thinned
     /// away are included. Nil if there are none.
     func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock?
-    /// The texts of an object that named clocks of texts which the bag did not have when they arrived. They are in any order.
+    /// The texts of an object that, when they arrived, named clocks of other texts that the bag did not have. The result is in
+    /// any order.
     func textDescents(of object: UniqueID) throws -> [TextDescent]
     /// The clock of the text that was current when the scope was at this sequence number; nil if the object had no text.
     func currentText(of object: UniqueID, at sequence: Int64) throws -> Clock?
@@ -35,7 +36,7 @@ extension Bag {
 /// Text).
 public struct TextDescent: Sendable, Equatable {
     public let clock: Clock
-    /// The clocks that the bag did not have: see ``Parcel/missingAncestors``.
+    /// The clocks of the texts that the bag did not have: see ``Parcel/missingAncestors``.
     public let missingAncestors: [Clock]
     /// The scope's sequence number after the text was added.
     public let sequence: Int64

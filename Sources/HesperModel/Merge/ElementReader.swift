@@ -6,8 +6,8 @@ struct ElementReader {
     private(set) var edits: [Edit] = []
     private(set) var rejected: [String: Problem] = [:]
     private let clocks: JSONObject
-    /// The names of the fields that were read; ``clocked`` has the names of the fields with clocks. All other members are
-    /// rejected as unknown. Arrays are used because searching a few names is faster than hashing them.
+    /// The names of the fields that were read. ``clocked`` contains the names of the fields that have clocks. All other members
+    /// of the element are rejected as unknown. Arrays are used because searching a few names is faster than hashing them.
     private var read = ["uniqueID", "clocks"]
     private var clocked: [String] = []
 
@@ -43,7 +43,7 @@ struct ElementReader {
         }
     }
 
-    /// Reads one part of an object: adds its edits, or the problems because of which they are rejected.
+    /// Reads one part of an object. Adds an edit for each valid value, and a problem for each value that is rejected.
     mutating func read(_ part: Section.Part) {
         switch part {
         case .field(let field) where field.rule == .register: register(field)
@@ -93,8 +93,8 @@ struct ElementReader {
         }
     }
 
-    /// Reads `tags` or `attachments`. Each member with a clock is set: to true if the array contains the member, to false
-    /// otherwise. An invalid member is rejected without affecting the others.
+    /// Reads `tags` or `attachments`. For each member that has a clock, adds an edit: true if the array contains the member,
+    /// false otherwise. An invalid member is rejected without affecting the other members.
     private mutating func members(_ field: String, _ attribute: (UniqueID) -> Attribute) {
         read.append(field)
         clocked.append(field)

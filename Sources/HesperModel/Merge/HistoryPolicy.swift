@@ -2,8 +2,8 @@
 public enum HistoryPolicy: Sendable, Equatable {
     /// All values are kept forever.
     case forever
-    /// All values are kept for `all` milliseconds after they were superseded. From then on, one value per hour is kept; after
-    /// `hourly` milliseconds, one value per day is kept forever.
+    /// All values are kept for `all` milliseconds after they were superseded. From then until `hourly` milliseconds after they
+    /// were superseded, one value per hour is kept. After that, one value per day is kept forever.
     case thinned(all: Int64, hourly: Int64)
 
     /// The default: all values are kept for a day, one per hour for 30 days, and one per day after that.

@@ -171,8 +171,8 @@ public struct Merge {
             receipt.edits.append((edit, false))
         }
         if isDeleted, draft.parcels[parcel].edits.allSatisfy({ $0.clock == nil }) {
-            // If an edit has no clock, it is not known whether the bag already has it. If no edit of the push has a new clock,
-            // it is assumed that the push was sent before.
+            // The server cannot tell whether the bag already has an edit without a clock. If no edit with a clock is new, it is
+            // assumed that the whole change was sent before.
             draft.clear(parcel)
         }
         if !isDeleted, !draft.parcels[parcel].edits.isEmpty || draft.state(id) != nil { draft.set(id, .entity(entity)) }
@@ -213,8 +213,8 @@ public struct Merge {
         }
     }
 
-    /// The problem if an edit adds an attribute or a member to an object that already has the maximum number; nil if there is
-    /// no problem.
+    /// The problem if an edit adds an attribute or a member to an object that already has the maximum number of them; nil if the
+    /// limit is not exceeded.
     private func limitReached(_ edit: Edit, in entity: Entity, at pointer: String) -> Problem? {
         guard entity.register(edit.attribute) == nil else { return nil }
         let content = entity.content
@@ -259,8 +259,8 @@ public struct Merge {
         return nil
     }
 
-    /// Rejects each edit that adds an attachment to a note while another live note has it. The other edits of the element are
-    /// applied.
+    /// Rejects each edit that adds an attachment to a note although another live note has the same attachment. The other edits of
+    /// the element are applied.
     private mutating func checkHolders(_ push: Push) throws {
         var holders: [UniqueID: Set<UniqueID>] = [:]
         for id in draft.touched {

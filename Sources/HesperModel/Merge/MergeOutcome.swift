@@ -6,7 +6,7 @@ public struct MergeOutcome: Sendable {
     public var changes: [StateChange] = []
     /// One receipt per element of the push, in the same order.
     public var receipts: [Receipt] = []
-    /// Texts in the bag or in ``parcels`` that lost words in a merge. Thinning never removes them.
+    /// Texts in the bag or in ``parcels`` that lost words in a merge. Thinning never removes these texts.
     public var lostTexts: [LostText] = []
     /// Merges of large texts that must be prepared before the push is applied again. If there are any, all other properties
     /// must be ignored.
@@ -48,7 +48,7 @@ public struct StateChange: Sendable, Equatable {
         self.after = after
     }
 
-    /// The object before the push; nil if the scope did not know it or it was deleted.
+    /// The object before the push; nil if the scope did not know the object, or if the object was deleted.
     public var entityBefore: Entity? {
         if case .entity(let entity, _)? = before { entity } else { nil }
     }

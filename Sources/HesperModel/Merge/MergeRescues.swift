@@ -4,7 +4,8 @@ struct MergeRescues {
     /// The notes to rescue, in their state before the deletion, with the index of the deletion in the push.
     private var notes: [(element: Int, note: Note)] = []
 
-    /// The number of newest texts by the pushing device that count as seen by it.
+    /// The maximum number of a device's own texts that count as seen when the device deletes the note. The newest of its texts
+    /// are used.
     private static let ownTexts = 16
 
     /// Remembers a note that is being deleted, if it contains words that the deleting device had not seen.
@@ -44,8 +45,8 @@ struct MergeRescues {
         return clocks
     }
 
-    /// Creates the new notes. Must be called after everything else in the push was applied: an attachment that the push moved
-    /// to another note then stays in that note.
+    /// Creates the new notes. Must be called after everything else in the push was applied, so that an attachment that the push
+    /// moved from the deleted note to another note stays in the other note.
     /// - Returns: the IDs of the new notes, by the index of the deletion in the push.
     func make(in draft: inout ScopeDraft, _ texts: inout MergeTexts) throws -> [Int: UniqueID] {
         var made: [Int: UniqueID] = [:]
@@ -69,8 +70,8 @@ struct MergeRescues {
         return made
     }
 
-    /// Creates a note with the text, the tags and the attachments of another note. The edits keep their clocks. Attachments
-    /// that another live note has are left out.
+    /// Creates a note with the text, the tags and the attachments of another note. The edits keep their clocks. An attachment is
+    /// left out if another live note has it.
     private func make(_ id: UniqueID, from note: Note, in draft: inout ScopeDraft) throws {
         var edits: [Edit] = []
         if let date = note.creationDate { edits.append(Edit(.creationDate, .date(date), at: nil)) }

@@ -8,7 +8,7 @@ extension ScopeDraft {
         }
         for name in claims.keys.sorted() {
             guard var claimants = claims[name] else { continue }
-            // If a tag that this push does not change has the name, the bag finds it.
+            // A tag that this push does not change may have the same name. The bag finds that tag.
             if let holder = try bag.tag(named: name), !isTouched(holder) {
                 claimants.insert(holder)
                 try load([holder])

@@ -1,4 +1,5 @@
-/// Decides which text of a note is current after a push, from what the pushed text descends from (merge.md, Text).
+/// Decides which text of a note is current after a push. The decision depends on the texts from which the pushed text descends
+/// (merge.md, Text).
 struct MergeTexts {
     /// The texts that lost words, in the order in which they were merged.
     private(set) var lost: [LostText] = []
@@ -17,8 +18,8 @@ struct MergeTexts {
     struct Incoming {
         let clock: Clock
         let text: String
-        /// The texts from which this text descends, as the client states them: see ``Change/textBase``,
-        /// ``Change/textBaseValue`` and ``Change/textAfter``.
+        /// `base`, `baseValue` and `after` say from which texts this text descends, as the client states it. See
+        /// ``Change/textBase``, ``Change/textBaseValue`` and ``Change/textAfter``.
         var base: Clock?
         var baseValue: String?
         var after: [Clock]?
@@ -52,8 +53,8 @@ struct MergeTexts {
         try add(text, into: &entity, parcel: parcel, in: &draft)
     }
 
-    /// Adds the base that was sent along with a text if the bag lacks it. The base is treated like a text that a device gives
-    /// back to a restored server.
+    /// If a base was sent along with a text and the bag lacks the base, adds the base to the bag. The base is treated like a text
+    /// that a device gives back to a restored server.
     private mutating func addBase(
         of text: Incoming, into entity: inout Entity, in draft: inout ScopeDraft
     ) throws {
@@ -172,8 +173,8 @@ struct MergeTexts {
         of text: Incoming, from current: Clock, in id: UniqueID, _ draft: ScopeDraft
     ) throws -> Descent {
         if text.clock > current {
-            // No text in the bag descends from this text. Such a text would be newer than the base, so that the base would not
-            // be current.
+            // If the base is the current text, no text in the bag descends from the pushed text. A text that descends from the
+            // pushed text would be newer than the base, and the base would not be current.
             if text.base == current, text.after?.isEmpty != false { return .current }
             // If a client does not send `textAfter`, its text descends from the previous text of the same node.
             if text.after == nil, current.node == text.clock.node { return .current }
@@ -200,7 +201,8 @@ struct MergeTexts {
         guard let base else { return .unknown }
         if base == current { return .current }
         if let value = try draft.textValue(base, of: id) { return .base(value) }
-        // The base was thinned away, or its clock was rejected. The push may include the text of the base.
+        // The bag lacks the base, because the base was thinned away or its clock was rejected. But the push may include the text
+        // of the base.
         if base == text.base, let value = text.baseValue { return .base(value) }
         return .unknown
     }
@@ -229,13 +231,13 @@ struct MergeTexts {
 
     // MARK: Receipts
 
-    /// The receipt for the text field of a pushed text that is not current.
+    /// The result that the receipt contains for a pushed text that is not current.
     func field(_ clock: Clock, current: Clock, in draft: ScopeDraft) -> Receipt.Field {
         let isMerged =
             current.node == draft.context.server && !unmerged.contains(clock) && !history.contains(clock)
         var field = Receipt.Field(isMerged ? .merged : .superseded, clock: current)
-        // The locations refer to the text that resulted from this merge. They are omitted if another text of the same push has
-        // replaced it.
+        // The locations refer to the text that resulted from this merge. The locations are omitted if another text of the same
+        // push has replaced that result.
         if let (words, result) = superseded[clock], result == current { field.superseded = words }
         return field
     }

@@ -24,7 +24,8 @@ public struct Push: Sendable, Equatable {
         }
     }
 
-    /// The maximum number of bytes that the push stores. It is six times the estimate, because JSON may escape one byte as six.
+    /// The maximum number of bytes that the push stores. It is six times the estimate, because JSON may escape one byte as six
+    /// bytes.
     var maximumStoredBytes: Int { 6 * byteCount }
 
     /// The estimated number of bytes that an edit takes in addition to its value. The actual number is at most six times as
@@ -56,8 +57,8 @@ public struct Change: Sendable, Equatable {
     /// The JSON Pointer of the element in the request, for example `/changes/notes/0`.
     public let pointer: String
     public var edits: [Edit]
-    /// The clock of the text from which the pushed text descends. If a device gives the text back to a restored server, it is
-    /// the text's own clock (merge.md, Text).
+    /// The clock of the text from which the pushed text descends. If a device gives the pushed text back to a restored server,
+    /// this is the clock of the pushed text itself (merge.md, Text).
     public var textBase: Clock?
     /// The text whose clock is ``textBase``, if the client sends it.
     public var textBaseValue: String?

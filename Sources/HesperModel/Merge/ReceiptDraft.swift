@@ -57,8 +57,8 @@ struct ReceiptDraft {
         _ edit: Edit, in entity: Entity, _ draft: ScopeDraft, _ texts: MergeTexts
     ) -> Receipt.Field? {
         guard let clock = edit.clock else {
-            // Of two creation dates, the earlier wins. Edits of other attributes without a clock were rejected if their value
-            // differed.
+            // If two creation dates were set, the earlier date is current. Other attributes without a clock need no check: an
+            // edit that would change their value was already rejected.
             guard case .field(let field) = edit.attribute, field.rule == .earliest,
                 entity.content[field] != edit.value
             else { return nil }

@@ -1,5 +1,5 @@
-/// Computes what one object would be without the edits that one device pushed after a moment (merge.md, Devices). It stores
-/// only the keys of the edits, so that a long history takes little memory. The caller reads the few values to restore
+/// Computes what one object would be without the edits that one device pushed after a moment (merge.md, Devices). This type does
+/// not store the values of the edits, so that a long history takes little memory. The caller reads the few values to restore
 /// afterwards.
 ///
 ///     var rewind = Rewind(of: phone, after: moment)
@@ -24,8 +24,8 @@ public struct Rewind: Sendable {
     private struct EditKey {
         let attribute: Attribute
         let clock: Clock?
-        /// The digest of a text; nil for other attributes, and if the text was thinned away. If a text of the server has the
-        /// digest of a pushed text, the server only gave the pushed text a new clock. Otherwise the text is a merge.
+        /// The digest of a text. Nil if the attribute is not a text, or if the text was thinned away. If a text of the server has
+        /// the digest of a pushed text, the server only gave the pushed text a new clock. Otherwise the text is a merge.
         let digest: Digest?
         let hasValue: Bool
     }
@@ -44,8 +44,8 @@ public struct Rewind: Sendable {
     /// A register to restore.
     public struct Restoration: Sendable, Equatable {
         public let attribute: Attribute
-        /// The version to restore. If it is nil, the default is restored, because no other device set the register or none of
-        /// those values is still stored.
+        /// The version to restore. Nil if the default must be restored, because no other device set the register, or because no
+        /// value that another device set is still stored.
         public let version: Version?
         /// Whether the value that was current before the undone edits was thinned away, so that an older value is restored.
         public let isOlder: Bool
@@ -168,7 +168,7 @@ extension Rewind {
 }
 
 extension Rewind.Restoration {
-    /// The edit that sets the register to the restored value; nil if it already has that value.
+    /// The edit that sets the register to the restored value; nil if the register already has that value.
     /// - Parameter value: the value of ``version``; nil for the default.
     public func edit(of entity: Entity, _ value: Value?, at clock: Clock) -> Edit? {
         let restored = value ?? attribute.defaultValue(in: entity)
@@ -179,7 +179,8 @@ extension Rewind.Restoration {
 extension Attribute {
     fileprivate var hasDefault: Bool { if case .field(let field) = self { field.defaultValue != nil } else { true } }
 
-    /// The value to set if a register has no earlier value: its default, or else the value that is most similar to "never set".
+    /// The value to set if a register has no earlier value. It is the default of the field, false for a tag or an attachment, and
+    /// null for anything else.
     fileprivate func defaultValue(in entity: Entity) -> Value {
         switch self {
         case .field(let field): entity.content.defaultValue(of: field) ?? .null

@@ -4,7 +4,7 @@ struct ScopeDraft {
     let context: Merge.Context
     private var clocks: ClockSource
     private var loaded: BagLoad
-    /// The state before the push of the loaded objects, by ID. ``after`` has the present state of the changed objects.
+    /// For each loaded object, its state before the push. ``after`` contains the present state of each object that was changed.
     private var before: [UniqueID: ObjectState]
     private var after: [UniqueID: StateChange.NewState] = [:]
     /// The IDs of the changed objects, in the order of their first change.
@@ -123,9 +123,9 @@ struct ScopeDraft {
 
     enum KeyLookup {
         case absent
-        /// An edit with this key exists and has the same value, or its value was thinned away.
+        /// An edit with the same attribute and clock exists, and it has the same value or its value was thinned away.
         case sameValue
-        /// An edit with this key exists and has another value.
+        /// An edit with the same attribute and clock exists, and it has another value.
         case differentValue
     }
 
@@ -165,8 +165,8 @@ struct ScopeDraft {
             at: pointer, context: ["serverClock": .string(serverNow.description)])
     }
 
-    /// The problem if a revoked device made a clock after the time from which its edits are rejected; nil if the edit may be
-    /// accepted.
+    /// The problem if a clock was made by a revoked device, after the time from which the edits of that device are rejected. Nil
+    /// if the edit may be accepted.
     func revoked(_ clock: Clock, field: String, pointer: String) -> Problem? {
         guard let moment = context.revoked[clock.node], clock.timestamp > moment else { return nil }
         return Problem(

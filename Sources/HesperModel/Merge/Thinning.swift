@@ -2,8 +2,8 @@
 /// what the devices have read, and of the time (merge.md, Thinning).
 ///
 /// Of the values that arrived in the same hour or on the same day (in UTC), the value with the greatest clock is kept. The
-/// following are never dropped: the current value; a text that lost words in a merge; a text that a device seen in the last
-/// year may still use as a base.
+/// current value and texts that lost words in a merge are never dropped. Texts that a device may still use as a base are not
+/// dropped either, if the device was used in the last year.
 public struct Thinning: Sendable {
     public let policy: HistoryPolicy
     public let now: Timestamp
@@ -42,8 +42,8 @@ public struct Thinning: Sendable {
         public let node: NodeID
         /// The sequence number of the device's sync token at its most recent read; nil if the device has not read yet.
         public let readSequence: Int64?
-        /// The time of the device's most recent read, or of its most recent use if it has not read yet. It is precise to a
-        /// minute.
+        /// The time of the device's most recent read, or of its most recent use if the device has not read yet. The time is
+        /// precise to a minute.
         public let readDate: Timestamp
         public let lastUseDate: Timestamp
 
@@ -63,10 +63,10 @@ public struct Thinning: Sendable {
         public var nextReview: Timestamp?
     }
 
-    /// How long after its last use a device may still use its texts as a base, in milliseconds.
+    /// How long texts that a device may use as a base are kept after the most recent use of the device, in milliseconds.
     public static let deviceRetention = 365 * Timestamp.day
-    /// The margins before and after the stored time of a device's most recent read, in milliseconds. The device may have
-    /// received any text that was current within them, because read times are stored only once a minute, and because a response
+    /// The margins before and after the stored time of a device's most recent read, in milliseconds. The device may have received
+    /// any text that was current within these margins, because read times are stored only once a minute, and because a response
     /// takes time to arrive.
     static let readMarginBefore = 60_000 as Int64
     static let readMarginAfter = 120_000 as Int64
@@ -98,8 +98,8 @@ public struct Thinning: Sendable {
             let isFirstOfDay = days.insert(version.pushedAt.milliseconds.flooredDivision(by: Timestamp.day).0).inserted
             defer { supersession = min(supersession ?? version.pushedAt, version.pushedAt) }
             guard version.clock < current, !isFirstOfDay, attribute != .text || !version.hasLostWords else { continue }
-            // If no superseding value is in the list, it arrived after the list was read, so it is treated as having arrived
-            // now.
+            // If the list does not contain a value that superseded this version, that value arrived after the list was read. It
+            // is treated as having arrived now.
             let superseded = max(supersession ?? now, version.pushedAt)
             let end = superseded.adding(isFirstOfHour ? hourly : all)
             if end > now {
@@ -113,7 +113,7 @@ public struct Thinning: Sendable {
         return decision
     }
 
-    /// The clocks of the texts that devices seen in the last year may still use as a base.
+    /// The clocks of the texts that a device may still use as a base. Only devices that were used in the last year count.
     /// - Parameter versions: all versions, in descending order of clocks.
     private func startingPoints(_ versions: [Version]) -> Set<Clock> {
         var starts: Set<Clock> = []
@@ -132,7 +132,8 @@ public struct Thinning: Sendable {
                 if version.pushedAt <= from { break }
             }
         }
-        // The next text of a node may descend from its newest text, even if the device has signed in again since then.
+        // The next text of a node may descend from the newest text of the same node. So the newest text of every node is kept for
+        // `deviceRetention`, even if the device has signed in again since then.
         var nodes: Set<NodeID> = []
         for version in versions where version.pushedAt.milliseconds >= now.milliseconds - Thinning.deviceRetention {
             if nodes.insert(version.clock.node).inserted { starts.insert(version.clock) }

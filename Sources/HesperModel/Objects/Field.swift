@@ -9,7 +9,7 @@ public enum Field: String, Sendable, CaseIterable {
     case mimeType, width, height, filename, preview, byteCount, sha256
     case objectType
 
-    // Inlined because it runs for each edit: reading one property of the row then costs no more than a switch.
+    // Inlined because it runs for each edit. After inlining, reading one property of the row costs no more than a switch.
     @inline(__always)
     private var row: Row {
         switch self {
@@ -56,9 +56,10 @@ public enum Field: String, Sendable, CaseIterable {
     public enum Rule: Sendable {
         /// The value with the greatest clock is current. Fields with any other rule have no clock.
         case register
-        /// The first value is current. Pushing a different value is an error.
+        /// The first value is current. An edit that pushes a different value is rejected.
         case once
-        /// The smaller type name is current. Pushing a different name is an error.
+        /// An edit that pushes a different type name is rejected. If edits with different names are folded nevertheless, the
+        /// smallest name is current.
         case type
         /// The earliest date is current.
         case earliest

@@ -5,7 +5,8 @@ public enum TagName {
     /// C and F); convert to NFC again.
     ///
     /// The function is idempotent, and maps canonically equivalent names to the same scalars. The first conversion to NFC makes
-    /// equivalent names equal. The second recomposes characters that folding decomposed: it folds "ǰ" to "j" and a caron.
+    /// equivalent names equal. The second conversion recomposes characters that folding decomposed. For example, folding turns
+    /// "ǰ" into "j" and a caron.
     ///
     /// Folded names must be compared by their UTF-8 bytes, in the database as well. Swift's `==` yields the same result for
     /// folded names, because they are in NFC, but not for other names: it considers "é" as one scalar equal to "é" as two

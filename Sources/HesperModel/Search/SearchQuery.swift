@@ -60,7 +60,8 @@ public struct SearchQuery: Sendable, Hashable {
         matches(terms: Terms.terms(in: text))
     }
 
-    /// Whether the terms of a text contain every phrase. Search indexes must return the same result.
+    /// Whether the terms of a text contain every phrase. The search index of every store must find exactly the texts for which
+    /// this function returns true.
     public func matches(terms: [String]) -> Bool {
         phrases.allSatisfy { phrase in
             terms.indices.contains { Self.matches(phrase, at: $0, count: terms.count) { terms[$0] } }
@@ -91,8 +92,8 @@ public struct SearchQuery: Sendable, Hashable {
         return parts.map { String($0) }
     }
 
-    /// The terms of a phrase. If the phrase ends in a script without spaces, the term for its single last character is omitted:
-    /// a text in which more characters follow does not contain that term.
+    /// The terms of a phrase. If the phrase ends in a script without spaces, the term that consists of the last character alone
+    /// is omitted, because a text in which more characters follow does not contain that term.
     private static func phrase(_ text: String) -> [Term] {
         var terms: [String] = []
         var endsInTail = false

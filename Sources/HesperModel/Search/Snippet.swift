@@ -67,7 +67,7 @@ extension SearchQuery {
 
     /// The byte offset at which the match of `term` ends.
     /// - Parameters:
-    ///   - found: the term of the text that `term` matches: the same term, or a longer one that begins with it.
+    ///   - found: the term of the text that `term` matches. It is equal to `term`, or it is longer and begins with `term`.
     ///   - source: the bytes of the text from which `found` was made. If `found` is longer, the match ends after the scalars
     ///     that yield the prefix.
     private static func end(of term: Term, in text: String, found: String, _ source: Range<Int>) -> Int {

@@ -79,7 +79,8 @@ struct TextAlignment {
         return counts
     }
 
-    /// Compares the line breaks that end matched lines: the lines match even if one ends with LF and the other with CR LF.
+    /// Compares the line breaks that end matched lines. They may differ, because lines match even if one line ends with LF and
+    /// the other with CR LF.
     private mutating func compareBreaks(from: TextHunk, to: TextHunk) {
         var (line, sideLine) = (from.base.upperBound, from.side.upperBound)
         while line + 1 < to.base.lowerBound {
@@ -155,7 +156,7 @@ struct TextAlignment {
     }
 
     /// If a line of the base starts at `start` and moved lines begin at `sideStart`, inserts the moved lines with their line
-    /// breaks. Returns the position in the side after them.
+    /// breaks. Returns the position in the side after the inserted lines, or `sideStart` if there are none.
     private mutating func addMovedLines(from sideStart: Int, to end: Int, at start: Int) -> Int {
         var next = sideStart
         while base.startsLine(start), let moved = movedStarts[next], moved.upperBound < end {

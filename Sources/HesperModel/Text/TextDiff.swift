@@ -9,7 +9,7 @@ struct TextHunk: Equatable, Sendable {
     /// Whether the hunk is only an insertion or only a deletion.
     var isPure: Bool { base.isEmpty != side.isEmpty }
 
-    /// The hunk without the numbers with which both of its ranges begin, and without those with which both end.
+    /// The hunk without the equal numbers at the start of both of its ranges, and without the equal numbers at their end.
     func trimmed(_ numbers: ArraySlice<Int32>, _ sideNumbers: ArraySlice<Int32>, budget: inout TextBudget) -> TextHunk {
         var (start, sideStart) = (base.lowerBound, side.lowerBound)
         var (end, sideEnd) = (base.upperBound, side.upperBound)
@@ -26,8 +26,8 @@ struct TextHunk: Equatable, Sendable {
 
 /// Counts the work of a merge and limits it.
 struct TextBudget: Sendable {
-    /// The number of comparisons so far. It is at most 64 per token plus 65,536. After the limit is reached, at most one run of
-    /// equal tokens or one sorting of anchors is completed, and the remaining ranges are trimmed.
+    /// The number of comparisons so far. It may exceed ``limit``, because a run of equal tokens or a sorting of anchors that has
+    /// begun is completed, and because the remaining ranges are trimmed. In total, it is at most 64 per token plus 65,536.
     private(set) var steps = 0
     /// The number of comparisons after which texts are no longer compared in detail. Each remaining range is then treated as
     /// replaced as a whole.

@@ -15,8 +15,9 @@ struct TextInsertion {
     var isEmpty: Bool { elements.isEmpty }
     var count: Int { elements.count }
 
-    /// Creates an insertion from a range of tokens of one side. Omits lines that the other side moved elsewhere, and moved
-    /// lines of which nothing is left, each with one line break. The changes within a moved line belong to that line.
+    /// Creates an insertion from a range of tokens of one side. Omits lines that the other side moved elsewhere, and moved lines
+    /// of which nothing is left. One line break is omitted with each such line. The changes within a moved line belong to that
+    /// line.
     init(_ range: Range<Int>, of source: TextPlan.Source, in plan: TextPlan, movedLine: Int? = nil) {
         self.source = source
         text = plan[source]
@@ -129,14 +130,14 @@ struct TextGap {
             && (prefix == one.count || one.commonSuffix(other) == one.count)
     }
 
-    /// The position of an insertion relative to others at the same gap: 0 if it continues the line before the gap, 1 if it
-    /// consists of whole lines, and 2 if it begins the line after the gap.
+    /// The position of an insertion relative to other insertions at the same gap: 0 if it continues the line before the gap, 1 if
+    /// it consists of whole lines, and 2 if it begins the line after the gap.
     private func rank(_ insertion: TextInsertion) -> Int {
         if !startsLine, !insertion.beginsLine { return 0 }
         return !endsLine && !insertion.endsLine ? 2 : 1
     }
 
-    /// Whether each line of an insertion has its line break before rather than after it.
+    /// Whether the line break of each line of an insertion is before the line rather than after it.
     private func isLeading(_ insertion: TextInsertion) -> Bool { !startsLine && insertion.beginsWithBreak }
 
     /// The number of elements in the whole lines with which both insertions begin. Blank lines at the end of these lines are

@@ -1,7 +1,7 @@
 /// The decisions that are made before the merged text is written (merge.md, Text): where a moved line is placed, which deleted
 /// lines are restored, and which changes are superseded.
 struct TextPlan {
-    /// One of the three texts.
+    /// One of the three texts of a merge: the base, and the older and the newer text that were edited from the base.
     enum Source: UInt8, Sendable {
         case base
         case older
@@ -148,7 +148,8 @@ struct TextPlan {
                 let other = newer.hunks[next]
                 if isReplacement(other), isContest(hunk, other), !isEqual(hunk, other) {
                     omitted.older.insert(i)
-                    // If the newer replacement extends beyond a moved line, it is written at its place in the base.
+                    // If the newer replacement extends beyond a moved line, `movedLine` is nil. The replacement is then written
+                    // at its original place in the base.
                     contests.append(
                         Contest(movedLine: movedLine(of: next, by: newer), base: other.base, older: hunk.side))
                 }
@@ -185,9 +186,9 @@ struct TextPlan {
 
     // MARK: Restored lines
 
-    /// If one side deleted all words of a line and the other inserted a word into it, the version of the other side is kept.
-    /// The text with which the first side replaced the line is written above it. If both sides replaced the line, the older
-    /// replacement is written above the newer.
+    /// If one side deleted all words of a line and the other side inserted a word into the same line, the version with the
+    /// inserted word is kept. If the first side replaced the deleted words with other text, that text is written above the kept
+    /// line. If both sides replaced the line, the older replacement is written above the newer.
     private mutating func resolveRewrites() {
         var next = (older: 0, newer: 0)
         var done = -1
@@ -268,8 +269,8 @@ struct TextPlan {
         }
     }
 
-    /// The separators that one side deleted together with a line. If the side deleted the line break at the end of the line, they
-    /// are that line break and the deleted blank lines below it. Otherwise, they are the deleted blank lines above the line.
+    /// The separators that one side deleted together with a line. If the side deleted the line break at the end of the line,
+    /// returns that line break and the deleted blank lines below it. Otherwise, returns the deleted blank lines above the line.
     private func separators(of line: Int, deletedBy side: TextSide) -> Range<Int> {
         func isDeleted(_ token: Int) -> Bool { token >= 0 && token < base.count && side.positions[token] < 0 }
         let range = base.lines[line]

@@ -51,9 +51,9 @@ struct TextSide {
 
     // MARK: Sliding
 
-    /// An insertion or deletion often has several equivalent places. Moves each to a place where it consists of whole lines, or
-    /// else to a place where it begins with a blank. If one side inserts " x" and the other "x " between the same words, both
-    /// insertions are then at the same place.
+    /// An insertion or deletion often has several equivalent places. This function moves each insertion or deletion to a place
+    /// where it consists of whole lines, or, if there is no such place, to a place where it begins with a blank. If one side
+    /// inserts " x" and the other "x " between the same words, both insertions are then at the same place.
     private func sliding(
         _ hunks: [TextHunk], in bounds: TextHunk, around moved: (base: [Range<Int>], side: [Range<Int>]) = ([], []),
         budget: inout TextBudget
@@ -98,8 +98,8 @@ struct TextSide {
         var best = (score: -1, shift: 0)
         for shift in -up...down {
             let score = Self.score((run.lowerBound + shift)..<(run.upperBound + shift), in: text)
-            // Of several equally good places, whole lines get the last, so that a line that was added below an equal line
-            // remains below it. Other hunks get the first.
+            // If several places are equally good, a hunk of whole lines is moved to the last of these places, so that a line that
+            // was added below an equal line remains below it. Any other hunk is moved to the first of these places.
             if score > best.score || score == best.score && score == 4 { best = (score, shift) }
         }
         return best.shift
@@ -156,8 +156,8 @@ struct TextSide {
         }
     }
 
-    /// Adds a hunk. A deletion is split into lines. If lines were moved to the place of a deletion, they are inserted before or
-    /// after it, rather than replacing the deleted text.
+    /// Adds a hunk. A deletion is split into lines. Lines that were moved to the place of a deletion do not replace the deleted
+    /// text. They are inserted before or after the deleted text.
     private mutating func add(_ hunk: TextHunk) {
         if hunk.base.isEmpty, hunk.side.isEmpty { return }
         if !hunk.isPure, containsMovedLine(hunk.side) {

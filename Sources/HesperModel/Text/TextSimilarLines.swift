@@ -1,10 +1,11 @@
-/// Finds lines that one side both moved and changed. Such a line was deleted in one place and inserted in another, and more
-/// than half of the words are the same in both.
+/// Finds lines that one side both moved and changed. Such a line was deleted in one place and inserted in another, and more than
+/// half of the words of each of the two lines are also in the other.
 struct TextSimilarLines {
     private(set) var moves: [TextAlignment.Move] = []
 
-    /// Compares lines that the hunks delete completely with lines that they insert completely. Lines that were moved unchanged
-    /// are excluded. The comparison uses only words that occur once in the deleted lines and once in the inserted lines.
+    /// Compares the lines that hunks delete completely with the lines that hunks insert completely. Lines that were moved
+    /// unchanged are excluded. The comparison uses only words that occur once in the deleted lines and once in the inserted
+    /// lines.
     init(base: TextTokens, side: TextTokens, hunks: [TextHunk], moves known: [TextAlignment.Move]) {
         let deleted = Self.lines(of: base, in: hunks.map(\.base), but: Set(known.map(\.line)))
         let inserted = Self.lines(of: side, in: hunks.map(\.side), but: Set(known.map(\.sideLine)))

@@ -13,7 +13,7 @@ struct CopyRows {
         bytes.append(contentsOf: CopyFields.header)
     }
 
-    /// Adds a row; waits while the server accepts no more data.
+    /// Adds a row. If the server does not accept more data yet, waits until it does.
     mutating func append(_ values: [PostgresValue]) throws {
         bytes.append(bigEndian: Int16(values.count))
         for value in values { try value.appendCounted(to: &bytes) }
@@ -46,7 +46,8 @@ extension Connection {
                 try rows.end()
             } catch {
                 guard brokenBy == nil else { throw error }
-                // If the server reports an error, it is the cause and is thrown, unless it is that of the abort requested here.
+                // End the copy without its rows. If the server reports an error other than this abort, that error is thrown,
+                // because it is the cause.
                 do {
                     try endCopy(sql, undoing: "aborted by the client")
                 } catch let reported as PostgresError where reported.sqlState == "57014" {}

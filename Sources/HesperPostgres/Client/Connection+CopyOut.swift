@@ -33,12 +33,12 @@ extension Connection {
     }
 }
 
-/// COPY's binary format (PostgreSQL, COPY, Binary Format).
+/// The header of COPY's binary format, and a function that reads rows in this format (PostgreSQL, COPY, Binary Format).
 enum CopyFields {
     /// The signature of 11 bytes, 4 bytes of flags, and the length of the header extension, which is 0.
     static let header: [UInt8] = Array("PGCOPY\n".utf8) + [0xff, 0x0d, 0x0a, 0x00] + [UInt8](repeating: 0, count: 8)
 
-    /// Reads the columns of a row; nil at the end of the copy.
+    /// Reads the columns of a row, nil for each null. Returns nil instead of a row at the end of the copy.
     static func read(_ piece: UnsafeRawBufferPointer, hasHeader: Bool) throws -> [UnsafeRawBufferPointer?]? {
         var position = hasHeader ? header.count : 0
         func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {

@@ -9,11 +9,11 @@ import Foundation
 ///     connection.enqueue(advance, [.scope(scope), .int8(8)], expecting: 1)
 ///     try connection.run("COMMIT")                                               // and one for these
 ///
-/// Each distinct statement text is prepared on first use. Its parameters get the types of the first arguments; where an
-/// argument is null, PostgreSQL infers the type.
+/// Each distinct statement text is prepared on first use. The types of the statement's parameters are the types of the arguments
+/// in this first use. If an argument is null, PostgreSQL infers the type of its parameter.
 final class Connection {
     private let handle: OpaquePointer
-    /// The maximum time to wait for a result of the server. Then the running statement is cancelled.
+    /// The maximum time to wait for a result of the server. After this time the running statement is cancelled.
     var timeout: Duration
     /// The number of round trips to the server.
     private(set) var roundTrips = 0
@@ -36,7 +36,8 @@ final class Connection {
     /// For tests: called with the text of each statement as it is sent.
     var log: ((String) -> Void)?
 
-    /// A result that the server still has to send: that of a preparation, of a statement, or of the end of the pipeline.
+    /// A result that the server still has to send. It is the result of preparing a statement, the result of executing a
+    /// statement, or the confirmation of the end of the pipeline.
     private enum Expected {
         case preparation(of: String)
         case statement(String, rows: Int?, isAwaited: Bool)
@@ -45,7 +46,7 @@ final class Connection {
 
     /// The maximum time to wait for the result of a trivial query, such as `SELECT 1`.
     static let probeTimeout: Duration = .seconds(2)
-    /// The number of enqueued bytes above which they are sent before more statements are enqueued.
+    /// The maximum number of enqueued bytes. If more bytes are enqueued, they are sent before the next statement is enqueued.
     private static let pipelineLimit = 1 << 20
     /// The maximum number of cancel requests for a statement that exceeds its timeout, one second apart. There are several
     /// because the server ignores a cancel request that arrives before the statement starts.
@@ -79,7 +80,8 @@ final class Connection {
     /// The ID of the process that serves this session on the PostgreSQL server.
     var processID: Int32 { PQbackendPID(handle) }
 
-    /// Whether the server accepts writes, as last reported. PostgreSQL 14 and later report a change with the next result.
+    /// Whether the server accepts writes, according to its most recent report. PostgreSQL 14 and later report a change with the
+    /// next result.
     private var acceptsWrites: Bool {
         ["in_hot_standby", "default_transaction_read_only"].allSatisfy { (name: String) in
             PQparameterStatus(handle, name).map { String(cString: $0) } != "on"
@@ -124,8 +126,8 @@ final class Connection {
 
     /// Sends a statement without waiting for its result. Its errors are thrown by the next call that waits.
     /// - Parameters:
-    ///   - isPrepared: whether to use a prepared statement; false for texts that contain a unique name, which never recur.
-    ///   - rows: how many rows it must change; any other number is an error.
+    ///   - isPrepared: whether to use a prepared statement; false for texts that never recur because they contain a unique name.
+    ///   - rows: the number of rows that the statement must change. Any other number is an error. Nil if any number is allowed.
     func enqueue(
         _ sql: String, _ arguments: [PostgresValue] = [], isPrepared: Bool = true, expecting rows: Int? = nil
     ) {
@@ -260,7 +262,7 @@ final class Connection {
         return markBroken(.lost("the commit may not have reached the synchronous standbys"))
     }
 
-    /// Records an error, unless an earlier one is recorded, which is then the cause of this one.
+    /// Records an error. If an earlier error is recorded already, the earlier error is kept, because it is the cause of this one.
     private func record(_ error: PostgresError) {
         if error.isConnection { markBroken(error) }
         if failure == nil { failure = error }
@@ -372,7 +374,7 @@ final class Connection {
     }
 
     /// Passes the next piece of a copy from the server to `body`.
-    /// - Returns: whether there may be more.
+    /// - Returns: whether there may be more pieces.
     func nextCopyPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
         var timeout = Timeout(timeout)
         var piece: UnsafeMutablePointer<CChar>?
@@ -391,8 +393,8 @@ final class Connection {
 
     // MARK: Waiting
 
-    /// Runs `body`, which executes only trivial queries, with a short timeout. A server that does not respond in this time would
-    /// not process a cancel request either, so none is sent, and the connection becomes unusable.
+    /// Runs `body`, which executes only trivial queries, with a short timeout. If the timeout expires, the connection becomes
+    /// unusable. No cancel request is sent, because a server that does not respond would not process a cancel request either.
     func withProbeTimeout<T>(_ body: () throws -> T) rethrows -> T {
         let usual = (timeout: timeout, cancellations: cancellations)
         timeout = Connection.probeTimeout
@@ -425,7 +427,8 @@ final class Connection {
         guard PQconsumeInput(handle) == 1 else { throw connectionLost() }
     }
 
-    /// Waits until the socket is readable, or writable if `sends`. Cancels the running statement on a timeout.
+    /// Waits until the socket is readable. If `sends` is true, also returns when the socket is writable. Cancels the running
+    /// statement on a timeout.
     private func wait(forSending sends: Bool, _ timeout: inout Timeout) throws {
         var socket = pollfd(fd: PQsocket(handle), events: Int16(POLLIN) | (sends ? Int16(POLLOUT) : 0), revents: 0)
         while true {

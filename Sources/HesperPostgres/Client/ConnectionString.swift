@@ -13,7 +13,8 @@ extension PostgresStore {
         }
         defer { PQfreemem(error) }
         let line = error.map(PostgresError.line) ?? "out of memory"
-        // libpq puts quotations at the end of the message.
+        // libpq quotes the connection string only at the end of the message, so everything from the first quotation mark on is
+        // removed.
         let quote = line.firstIndex(of: "\"") ?? line.endIndex
         let message = line[..<quote].drop { $0.isWhitespace }
         return message.reversed().drop { " :".contains($0) }.reversed().map(String.init).joined()

@@ -8,7 +8,8 @@ final class Cursor {
     private var batch: Int32 = Cursor.firstBatch
     private var isAtEnd = false
 
-    /// The number of rows in the first batch, and the minimum for the others. It is small because a row may have a megabyte.
+    /// The number of rows in the first batch, and the minimum number of rows in each later batch. It is small because a row may
+    /// have a megabyte.
     private static let firstBatch: Int32 = 16
     /// The maximum number of rows in a batch, even if all rows so far were small.
     private static let greatestBatch: Int32 = 128
@@ -54,7 +55,7 @@ final class Cursor {
 }
 
 extension Connection {
-    /// Opens a cursor, for which a transaction must be open. PostgreSQL plans the query each time, because it is not prepared.
+    /// Opens a cursor. A transaction must be open. PostgreSQL plans the query each time, because it is not prepared.
     func cursor(_ sql: String, _ arguments: [PostgresValue] = []) throws -> Cursor {
         try Cursor(self, sql, arguments)
     }

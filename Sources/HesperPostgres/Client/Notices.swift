@@ -30,7 +30,7 @@ final class Notices {
 
     func clearWarnings() { warnings.removeAll() }
 
-    /// Whether a commit is durable on this server but may be missing on the synchronous standbys. PostgreSQL reports this only
-    /// as a warning to a successful commit (syncrep.c).
+    /// Whether a commit is durable on this server but may be missing on the synchronous standbys. PostgreSQL reports such a
+    /// commit as successful, with a warning (syncrep.c).
     var warnOfMissingReplication: Bool { warnings.contains { $0 == "01000" || $0 == "57P01" } }
 }

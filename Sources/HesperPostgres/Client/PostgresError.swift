@@ -70,9 +70,10 @@ extension PostgresError: CustomStringConvertible {
 }
 
 extension StoreError {
-    /// Maps an SQLSTATE to a store error: temporary conditions (server down, disk full, lock held by another session) or
-    /// bugs. Failed authentication, a missing database and missing privileges are `unavailable` because the operator can
-    /// correct them while the server runs.
+    /// Maps an SQLSTATE to a store error: `full` or `unavailable` for temporary conditions, such as a full disk, a lost
+    /// connection or a lock of another session, `damaged` for a damaged database, and `failed` for all others, which are bugs.
+    /// Failed authentication, a missing database and missing privileges are `unavailable` because the operator can correct them
+    /// while the server runs.
     init(_ error: PostgresError) {
         switch (error.sqlState, error.sqlState.prefix(2)) {
         case ("53100", _): self = .full("\(error)")

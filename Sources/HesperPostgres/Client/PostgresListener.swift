@@ -21,8 +21,8 @@ final class PostgresListener: Sendable {
     private let isClosed = NIOLockedValueBox(false)
     private let continuation: AsyncStream<Event>.Continuation
 
-    /// The maximum number of buffered events. Beyond it the oldest is dropped, and `connected` is sent again so that the
-    /// reader queries the database.
+    /// The maximum number of buffered events. If the buffer is full, the oldest event is dropped, and `connected` is sent again
+    /// so that the reader queries the database.
     static let bufferLimit = 10_000
     /// The time without a notification after which a query checks that the server responds.
     private static let probeInterval: Duration = .seconds(15)

@@ -43,7 +43,8 @@ final class PostgresPool: Sendable {
     /// Runs `body` on a connection with no open transaction. Afterwards enqueued statements are completed, and a transaction
     /// that is still open is rolled back. `body` runs to its end even if the task is cancelled.
     /// - Parameter writes: whether `body` commits changes; a commit may wait for synchronous standbys.
-    /// - Throws: what `body` throws, with each ``PostgresError`` as a ``StoreError``; `unavailable` if there is no connection.
+    /// - Throws: the errors of `body`, with each ``PostgresError`` converted to a ``StoreError``; `unavailable` if there is no
+    ///   connection.
     func run<T: Sendable>(
         writes: Bool = false, _ body: @escaping @Sendable (Connection) throws -> T
     ) async throws -> T {
@@ -134,8 +135,8 @@ final class PostgresPool: Sendable {
             let responds = connection.responds()
             if responds, connection.seemsAlive() { return connection }
             lose()
-            // If the server does not respond on this connection, it will not respond on the other idle ones either. So do not
-            // test them, and make a new connection.
+            // If the server does not respond on this connection, it will not respond on the other idle connections either. So
+            // make a new connection without testing them.
             if !responds { break }
         }
         return try mappingErrors { try throttle.connect { try Connection(settings) } }

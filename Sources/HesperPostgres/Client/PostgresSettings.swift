@@ -4,12 +4,12 @@ struct PostgresSettings: Sendable {
     var connectionString: String
     /// The maximum number of connections in the pool.
     var size = 16
-    /// The maximum number of connections that write at the same time. The others are reserved for reads, so that reads continue
-    /// while commits wait for a standby.
+    /// The maximum number of connections that write at the same time. The other connections are reserved for reads, so that reads
+    /// continue while commits wait for a standby.
     var writers: Int { max(1, size - max(2, size / 4)) }
     /// The maximum time that a request waits for a free connection.
     var checkoutTimeout: Duration = .seconds(10)
-    /// The maximum time to wait for a result of the server. Then the statement is cancelled.
+    /// The maximum time to wait for a result of the server. After this time the statement is cancelled.
     var statementTimeout: Duration = .seconds(30)
     /// The maximum time that a statement waits for a lock.
     var lockTimeout: Duration = .seconds(10)
@@ -45,19 +45,21 @@ struct PostgresSettings: Sendable {
             // Shown in `pg_stat_activity`.
             ("application_name", "hesper"),
             // A server that accepts writes is required even if there is only one host, because a load balancer or a DNS name may
-            // lead to a standby. An empty value means any server, or the value in the connection string.
+            // lead to a standby. If the connection string or the environment sets this parameter, the value here is empty, and
+            // libpq ignores it.
             ("target_session_attrs", lacksSessionAttributes ? "read-write" : ""),
             ("dbname", connectionString),
             ("client_encoding", "UTF8"),
         ]
     }
 
-    /// The statements that set up a session. The server's statement timeout is a safety net above our own, for when this
-    /// process cannot cancel.
+    /// The statements that set up a session. The server's statement timeout is twice ``statementTimeout``, so it takes effect
+    /// only if this process cannot cancel a statement.
     ///
     /// Each statement is planned once, for any arguments, because planning takes as long as executing. Plans are kept for the
-    /// life of the session, so a plan must not depend on the table being small now: every statement has to use an index.
-    /// Commits wait for the disk whatever the server's default is; waiting for standbys is left to the server's setting.
+    /// life of the session, so every statement has to use an index, even if the table is small when the plan is made. If the
+    /// server's `synchronous_commit` is `off`, it is set to `on`, so that commits wait for the disk. Whether they also wait for
+    /// standbys depends on the server's setting.
     var sessionScript: String {
         """
         SET statement_timeout = \(PostgresSettings.milliseconds(statementTimeout * 2));

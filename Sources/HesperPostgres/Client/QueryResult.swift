@@ -30,7 +30,7 @@ final class QueryResult {
     }
 
     /// Records that a column was read as a type that it does not have. This happens only if someone has changed the type of the
-    /// column, for example with `psql`. It is then reported as damage, so that no wrong value is used.
+    /// column, for example with `psql`. The result is then reported as damaged, so that no wrong value is used.
     func misread(_ column: Int32, as what: String) {
         let name = PQfname(handle, column).map { String(cString: $0) } ?? "\(column)"
         misread =

@@ -7,7 +7,8 @@ import NIOConcurrencyHelpers
 final class PostgresSignals: Signals {
     private let server = ServerID.random()
     private let settings: PostgresSettings
-    /// Named after the installation, as two installations may use schemas of one database.
+    /// The name of the channel for NOTIFY. It contains the node of the installation, because two installations may use different
+    /// schemas of the same database.
     private let channel: String
     /// A pool with a single connection, on which signals are sent.
     private let pool: PostgresPool

@@ -13,7 +13,7 @@ import NIOCore
 ///     m 17 4711                        scope 17 has reached sequence 4711
 ///     s 17 77c190ab77c190ab {"uni…     a message from a device of scope 17
 enum SignalPayload {
-    /// PostgreSQL requires a payload to be shorter than 8,000 bytes (NOTIFY, payload).
+    /// The maximum size of a payload in bytes. PostgreSQL requires a payload to be shorter than 8,000 bytes (NOTIFY, payload).
     static let limit = 7_999
     /// The maximum number of devices in one line.
     private static let devicesOfLine = 200
@@ -21,7 +21,8 @@ enum SignalPayload {
 
     // MARK: Writing
 
-    /// Writes signals, in order, into as few payloads as possible. Signals that exceed the limit alone are omitted.
+    /// Writes signals, in order, into as few payloads as possible. A signal that is too long even for a payload of its own is
+    /// omitted.
     static func payloads(of signals: [Signal], from server: ServerID) -> [String] {
         let head = "\(version) \(NodeID(server.rawValue))"
         var payloads: [String] = []

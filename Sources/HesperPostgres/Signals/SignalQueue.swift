@@ -5,7 +5,7 @@ import NIOCore
 /// Signals that wait to be sent. A signal that a later signal supersedes is not sent. For example, one signal is sent for a scope
 /// that was changed a thousand times since the previous sending.
 struct SignalQueue {
-    /// The maximum number of queued messages from devices. Beyond it the oldest is dropped.
+    /// The maximum number of queued messages from devices. If a message is added to a full queue, the oldest message is dropped.
     static let messageLimit = 1_000
 
     private var asksForListeners = false

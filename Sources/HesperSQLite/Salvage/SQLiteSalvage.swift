@@ -158,7 +158,7 @@ public struct SQLiteSalvage: Sendable {
     }
 
     /// Creates the accounts of scopes whose account is lost, and the scopes of accounts whose scope is lost. The address of a
-    /// created account is read from an index. If it is lost too, the account gets a placeholder address.
+    /// created account is read from an index. If this address is lost too, the account gets a placeholder address.
     /// - Returns: sentences for the report.
     private func rebuildAccounts(
         _ links: Links, _ pages: SQLitePages, _ database: Database

@@ -24,8 +24,9 @@ struct Authenticator: Sendable {
         }
     }
 
-    /// The token in the header `Authorization`. If the request has no such header, the token in the session cookie.
-    /// - Throws: `unauthenticated`, the same problem for a missing and for an invalid token.
+    /// The credential of a request: the token in the header `Authorization`, or the session cookie if the request has no such
+    /// header.
+    /// - Throws: `unauthenticated` if the credential is missing or does not have the form of a token.
     func credential(of request: Request) throws -> Credential {
         if let header = request.headers[.authorization] {
             guard let token = BearerToken(authorization: header) else { throw Authenticator.unauthenticated }

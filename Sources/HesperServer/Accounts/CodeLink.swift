@@ -7,7 +7,7 @@ public struct CodeLink: Sendable {
     public static let reset = CodeLink(path: "/reset-password", parameter: "code")
     /// The page that verifies an e-mail address.
     public static let verification = CodeLink(path: "/verify-email", parameter: "code")
-    /// The page that leads to the creation of an account.
+    /// The page that opens the sign-up form of the web app with an invitation.
     public static let signUp = CodeLink(path: "/sign-up", parameter: "invitation")
 
     /// - Parameter origin: scheme, host and port of the server, as browsers reach it.

@@ -5,9 +5,9 @@ import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// A use of a device that may have to be recorded. Uses are recorded at most once a minute per device (storage.md, Tables). The
-/// position up to which the device has read is recorded too, because thinning keeps the texts that the device may still use as a
-/// base.
+/// A use of a device by a request or an event stream, which may have to be recorded. At most one use per device and minute is
+/// recorded (storage.md, Tables). The record also contains the position up to which the device has read, because thinning keeps
+/// the texts that the device may still use as a base.
 final class DeviceUse: Sendable {
     let node: NodeID
     let date: Timestamp
@@ -22,7 +22,7 @@ final class DeviceUse: Sendable {
     /// The maximum number of bytes of `User-Agent` that are stored.
     static let userAgentBytes = 256
 
-    /// Nil if neither the use nor the read position has to be recorded yet.
+    /// Returns nil if both the use of the device and its read position were recorded less than a minute ago.
     init?(
         of session: Session, userAgent headers: HTTPFields, from address: @autoclosure () -> ClientAddress,
         at date: Timestamp = .now
@@ -52,7 +52,7 @@ final class DeviceUse: Sendable {
     /// Whether the use has to be recorded.
     var isDue: Bool { isUseDue || readSequence != nil }
 
-    /// The sequence up to which the device has read notes; set by handlers that receive a sync token.
+    /// The sequence up to which the device has read notes. Nil until a handler sets it from the sync token in the request.
     var readSequence: Int64? {
         get { sequence.withLockedValue { $0 } }
         set { sequence.withLockedValue { $0 = newValue } }

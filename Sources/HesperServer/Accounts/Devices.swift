@@ -20,8 +20,8 @@ struct Devices: Resource {
     @Sendable private func signIn(_ request: APIRequest) async throws -> Response {
         try IdempotencyKey.refuse(in: request)
         let credentials = try Credentials.signIn(await request.json(limit: Credentials.bodyBytes))
-        // Rejects pages of other sites before it checks the password, so that such a page cannot find out whether a password is
-        // right.
+        // Requests from pages of other sites are rejected before the password is checked. Otherwise such a page could find out
+        // whether a password is right.
         let device = try NewDevice(credentials, request: request, cookies: cookies, quota: quota)
         let key = Account.key(of: credentials.email)
         let account = try await store.read { try $0.account(emailKey: key) }

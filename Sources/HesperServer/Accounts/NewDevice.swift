@@ -11,7 +11,8 @@ struct NewDevice: Sendable {
     private let node = NodeID.random()
     private let token = BearerToken.random()
 
-    /// - Parameter quota: the quota, in bytes, of accounts for which the operator has set no quota; nil for no limit.
+    /// - Parameter quota: the default quota of an account, in bytes. It applies if the operator has set no quota for the account.
+    ///   Nil for no limit.
     /// - Throws: `cross-site` if the credentials request a cookie, but the request is from a page of another origin.
     init(_ credentials: Credentials, request: APIRequest, cookies: SessionCookies, quota: Int64?) throws(Problem) {
         self.credentials = credentials

@@ -30,8 +30,8 @@ public enum PasswordHash {
         return actual.count == expected.count && zip(actual, expected).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    /// Like ``matches(_:_:)``, but takes as long as one check for each of `costs`, even if there is no hash. `costs` must contain
-    /// the cost of the hash.
+    /// Like ``matches(_:_:)``, but always computes one hash for each cost in `costs`, so that the time does not depend on `text`.
+    /// `text` is the stored hash, whose cost `costs` must contain, or nil if there is no stored hash.
     static func matches(_ password: String, _ text: String?, inTheTimeOf costs: [Int]) throws -> Bool {
         let own = text.flatMap { cost(of: $0) }
         var isRight = false
@@ -48,8 +48,8 @@ public enum PasswordHash {
     /// The cost of a hash; nil if the hash is invalid.
     static func cost(of text: String) -> Int? { parse(text)?.cost }
 
-    /// A hash of this cost that matches no password. It is checked in place of a stored hash, so that the check takes the same
-    /// time.
+    /// A hash of this cost that matches no password. If there is no stored hash of this cost, this hash is checked instead, so
+    /// that the check takes the same time.
     static func dummy(cost: Int) -> String {
         "$scrypt$ln=\(cost),r=\(blockSize),p=1$\(Data(count: saltBytes).unpadded)$\(Data(count: hashBytes).unpadded)"
     }

@@ -29,16 +29,17 @@ struct SignInGate: Sendable {
             refusal: .tooManyRequests("Too many concurrent sign-ins from this address.", retryAfter: 5))
     }
 
-    /// Checks the password of a sign-in if no limit is exceeded. The attempt is not counted if the password is right, or if it
-    /// could not be checked.
+    /// Checks the password of a sign-in if no limit is exceeded. The attempt is not counted if the password is right, or if the
+    /// password could not be checked.
     /// - Parameter check: returns whether the password is right.
-    /// - Throws: `too-many-requests` if a limit is exceeded, before the check; otherwise the errors of `check`.
+    /// - Throws: `too-many-requests` if a limit is exceeded; `check` is not called in that case. Also throws the errors of
+    ///   `check`.
     func attempt(email: String, from address: ClientAddress, _ check: () async throws -> Bool) async throws -> Bool {
         let account = Account.key(of: email)
         let pair = "\(address.key) \(account)"
         if let seconds = addresses.take(address.key) { throw SignInGate.tooMany(seconds) }
-        // While the rate of failed attempts at an account is exceeded, each address has one attempt without a wait instead of
-        // several. One attempt is enough for the owner of the account.
+        // While the rate of failed attempts at an account is exceeded, each address is permitted only one attempt, instead of
+        // several, before it must wait. One attempt is enough for the owner of the account.
         let isUnderAttack = accounts.take(account) != nil
         let giveBack = {
             addresses.giveBack(address.key)
@@ -61,15 +62,17 @@ struct SignInGate: Sendable {
             }
             return isRight
         } catch {
-            // The password was not checked: too many sign-ins are waiting, or the database is unavailable.
+            // The password was not checked, because too many sign-ins are waiting or because the database is unavailable.
             giveBack()
             backoff.giveBack(pair)
             throw error
         }
     }
 
-    /// Checks a code if no limit is exceeded. The attempt is not counted if the code is right, or if it could not be checked.
-    /// - Throws: `too-many-requests` if a limit is exceeded, before the check; otherwise the errors of `check`.
+    /// Checks a code if no limit is exceeded. The attempt is not counted if the code is right, or if the code could not be
+    /// checked.
+    /// - Throws: `too-many-requests` if a limit is exceeded; `check` is not called in that case. Also throws the errors of
+    ///   `check`.
     func attempt(from address: ClientAddress, _ check: () async throws -> Bool) async throws -> Bool {
         if let seconds = addresses.take(address.key) {
             throw Problem.tooManyRequests("Too many wrong codes were sent from this address.", retryAfter: seconds)

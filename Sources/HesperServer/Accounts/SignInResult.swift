@@ -26,7 +26,8 @@ struct SignInResult: Sendable {
 }
 
 extension Account {
-    /// - Parameter quota: the quota, in bytes, of accounts for which the operator has set no quota; nil for no limit.
+    /// - Parameter quota: the default quota of an account, in bytes. It applies if the operator has set no quota for the account.
+    ///   Nil for no limit.
     func write(to writer: inout JSONWriter, usage: Usage, quota: Int64?) {
         writer.object { writer in
             writer.member("uniqueID", uniqueID)

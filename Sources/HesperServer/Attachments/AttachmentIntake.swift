@@ -7,7 +7,7 @@ struct AttachmentIntake: Sendable {
     let backend: Backend
     let limits: AttachmentLimits
 
-    /// The SHA-256 that the client sent with the bytes, and the error to return if the received bytes have a different one.
+    /// The SHA-256 that the client sent with the bytes, and the error to return if the received bytes have a different SHA-256.
     struct Expectation: Sendable {
         let sha256: String
         let mismatch: @Sendable (String) -> Problem
@@ -80,8 +80,8 @@ struct AttachmentIntake: Sendable {
         _ = try await write(known.name) { guard $0 == known.data else { throw admission.immutable } }
     }
 
-    /// Records a new blob in the database. If the blob is rejected, or if the attachment already has a blob, the new file is
-    /// removed.
+    /// Records a new blob in the database. If the blob is rejected, or if the attachment already has a blob, the file of the new
+    /// blob is removed.
     private func record(
         _ blob: Blob, _ admission: BlobAdmission, _ session: Session, upload: UniqueID? = nil,
         and more: @escaping @Sendable (any Transaction) throws -> Void

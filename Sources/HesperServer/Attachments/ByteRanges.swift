@@ -9,9 +9,10 @@ enum ByteRanges {
 
     /// Parses the value of a header `Range`.
     /// - Parameter byteCount: the size of the content.
-    /// - Returns: the ranges of which the content has at least one byte, in the requested order. If any of them overlap, they are
-    ///   merged and returned in ascending order. Nil if the header must be ignored.
-    /// - Throws: ``Problem`` `range-not-satisfiable` if the content has no byte of any range.
+    /// - Returns: the requested ranges without the bytes after the end of the content, in the requested order. Ranges that are
+    ///   entirely after the end are left out. If any ranges overlap, all ranges are merged and returned in ascending order. Nil
+    ///   if the header must be ignored.
+    /// - Throws: ``Problem`` `range-not-satisfiable` if no byte of the content is in any range.
     static func read(_ text: String, of byteCount: Int64) throws(Problem) -> [Range<Int64>]? {
         let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard halves.count == 2, halves[0].trimmed.lowercased() == "bytes" else { return nil }
@@ -32,8 +33,7 @@ enum ByteRanges {
     }
 
     /// Parses one range.
-    /// - Returns: the part of the range that exists; an empty range if the content has no byte of it; nil if the syntax is
-    ///   invalid.
+    /// - Returns: the range without the bytes after the end of the content, which may be empty. Nil if the syntax is invalid.
     private static func range(_ spec: Substring, of byteCount: Int64) -> Range<Int64>? {
         let ends = spec.split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2 else { return nil }

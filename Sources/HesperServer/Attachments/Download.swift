@@ -59,14 +59,16 @@ struct Download: Sendable {
         // The attachment was not created yet, so its media type may change. The response must not be cached with the present
         // type.
         if attachment == nil { headers[.cacheControl] = "no-store" }
-        // Even if a browser opens the file as a document, the document runs no scripts, loads nothing, and has an opaque origin.
+        // With this policy, a browser that opens the file as a document runs no scripts and loads nothing, and the document has
+        // an opaque origin.
         headers[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'; sandbox"
         return headers
     }
 
     // MARK: Parts
 
-    /// A range of bytes, and the header of this part in a multipart response; no header in other responses.
+    /// A range of bytes to send. In a multipart response, `head` is the text that is sent before these bytes. In other responses,
+    /// `head` is nil.
     private struct Section: Sendable {
         let head: String?
         let range: Range<Int64>

@@ -41,8 +41,8 @@ struct UploadFields: Sendable {
         length = declared ?? derived
     }
 
-    /// The headers of a response about an upload, in the draft version that the client uses. A header whose value is nil is left
-    /// out.
+    /// The headers of a response about an upload, in the draft version that the client uses. If a parameter is nil, its header is
+    /// left out.
     func headers(offset: Int64?, isComplete: Bool?, length: Int64? = nil, limit: String? = nil) -> HTTPFields {
         var headers = HTTPFields()
         if let version { headers[.uploadDraftInteropVersion] = String(version) }

@@ -28,7 +28,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var progress = 0
     /// The number of requests whose response is not complete yet.
     private var open = 0
-    /// The error with which the connection ends. It is sent as soon as no response is in progress; no further request is read.
+    /// The error that is sent before the connection is closed; nil if there is none. It is sent as soon as no response is in
+    /// progress. No further request is read.
     private var refusal: Problem?
     private var closesAfterResponse = false
     private var bodyDeadline: Scheduled<Void>?
@@ -112,7 +113,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         passPendingHead(hasBody: true, context: context)
-        // The timer is set only now, because most requests are complete by now and need none.
+        // The timer is set only at this point, because most requests are already complete and need no timer.
         if isReading, bodyDeadline == nil { setBodyDeadline(context) }
         context.fireChannelReadComplete()
     }
@@ -141,7 +142,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if progress >= limits.bodyBytes { return setBodyDeadline(context) }
         closesAfterResponse = true
         if open == 0 { return context.close(promise: nil) }
-        // The reader of the body receives this error instead of the next part, and responds with it.
+        // The handler that reads the body receives this error instead of the next part, and sends the error as the response.
         context.fireErrorCaught(
             Problem(.requestTimeout, "The body was not received within \(limits.bodySeconds) seconds."))
     }
@@ -258,7 +259,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard lingering == nil else { return }
         lingering = context.eventLoop.assumeIsolated().scheduleTask(in: ConnectionGuard.linger) { [isStream] in
             if isStream {
-                // The response is complete; the rest of the request is not needed (RFC 9113, 8.1).
+                // The response is complete, so the rest of the request is not needed (RFC 9113, 8.1).
                 context.triggerUserOutboundEvent(NIOHTTP2FramePayloadToHTTPEvent.reset(code: .noError), promise: nil)
             } else {
                 context.close(promise: nil)
@@ -267,8 +268,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // Ends responses without an end, such as event streams. Other responses are completed, because the client may have closed
-        // only its sending side.
+        // The client may have closed the connection, or only its sending side. Responses without an end, such as event streams,
+        // are ended. All other responses are completed, because the client may still read them.
         if let event = event as? ChannelEvent, event == .inputClosed { runDisconnectHandler() }
         context.fireUserInboundEventTriggered(event)
     }

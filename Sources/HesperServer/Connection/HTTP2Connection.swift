@@ -53,8 +53,8 @@ struct HTTP2Connection: Sendable {
             }
         }
         try pipeline.addHandlers(closer, manager)
-        // The handler is added after the channel became active, so NIO does not call this method. Without the call, a connection
-        // on which no frame is ever sent would not time out.
+        // NIO calls this method when a channel becomes active. This channel was already active when the handler was added, so the
+        // method must be called here. Without the call, a connection on which no frame is ever sent would not time out.
         try manager.channelActive(context: pipeline.context(handler: manager))
         return streams
     }
@@ -76,9 +76,9 @@ struct HTTP2Connection: Sendable {
         var configuration = NIOHTTP2Handler.Configuration()
         configuration.connection.initialSettings = [
             HTTP2Setting(parameter: .maxConcurrentStreams, value: limits.streams),
-            // A request that exceeds this limit closes the connection. It is higher than the limit of ConnectionGuard, which
-            // counts exactly and responds with the reason. For this limit, each header counts 32 bytes more than its length (RFC
-            // 9113, 6.5.2).
+            // A request that exceeds this limit closes the connection. This limit is higher than the limit of ConnectionGuard,
+            // which counts exactly and responds with the reason. For this limit, each header counts as its length plus 32
+            // bytes (RFC 9113, 6.5.2).
             HTTP2Setting(parameter: .maxHeaderListSize, value: 2 * (Limits.headerBytes + limits.uriBytes)),
         ]
         configuration.connection.targetWindowSize = HTTP2Connection.connectionWindow
@@ -100,9 +100,9 @@ struct HTTP2Connection: Sendable {
     private static let outboundBuffer = 64 << 10
 }
 
-/// Closes a connection after NIO has announced to the client that the connection will end (GOAWAY): immediately after a protocol
-/// violation or a flood; after a short time if no request is in progress; otherwise after a grace period. NIO itself would wait
-/// until the client closes the connection.
+/// Closes a connection after NIO has announced to the client that the connection will end (GOAWAY). After a protocol violation or
+/// a flood, the connection is closed immediately. Otherwise it is closed after a short time if no request is in progress, and
+/// after a grace period if requests are in progress. NIO itself would wait until the client closes the connection.
 private final class ConnectionCloser: ChannelDuplexHandler {
     typealias InboundIn = HTTP2Frame
     typealias InboundOut = HTTP2Frame
@@ -156,8 +156,8 @@ private final class StreamRefusal: ChannelInboundHandler {
 }
 
 extension Channel {
-    /// The channel of the connection: for an HTTP/2 stream, the parent channel; for HTTP/1.1, the channel itself. The parent of
-    /// an HTTP/1.1 channel is the listening channel, which has no parent.
+    /// The channel of the connection. For an HTTP/2 stream, this is the parent of the stream's channel. For HTTP/1.1, it is the
+    /// channel itself, because its parent is the listening channel. The listening channel has no parent.
     var connection: any Channel {
         guard let parent, parent.parent != nil else { return self }
         return parent

@@ -25,7 +25,7 @@ final class HeadDeadline: ChannelInboundHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // The timer is set only now, because most heads are complete by now and need none.
+        // The timer is set only at this point, because most heads are already complete and need no timer.
         updateDeadline(context)
         context.fireChannelReadComplete()
     }

@@ -39,8 +39,8 @@ final class MessageFraming: ChannelDuplexHandler {
             head.version = .http1_0
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .head(var head) where requests.first?.isHead == true && head.headers.contains(name: "transfer-encoding"):
-            // The response to HEAD has no body, and an encoder for HTTP/1.1 would send the chunk that ends a body. The version
-            // 1.0 prevents this, and the connection closes after the response.
+            // The response to HEAD has no body, but for HTTP/1.1 the encoder would send the last chunk of a chunked body. With
+            // the version 1.0 the encoder sends no chunk, and the connection closes after the response.
             head.version = .http1_0
             head.headers.remove(name: "transfer-encoding")
             head.headers.replaceOrAdd(name: "connection", value: "close")

@@ -65,8 +65,8 @@ public struct PlainRedirectFailure: Error {
     public let cause: any Error
 }
 
-/// Runs the server of a ``PlainRedirect`` together with the main server. Its errors are wrapped, to distinguish them from errors
-/// of the main server.
+/// Runs the server of a ``PlainRedirect`` together with the main server. The errors of this server are wrapped in
+/// ``PlainRedirectFailure``, to distinguish them from errors of the main server.
 struct PlainRedirectService<Server: ApplicationProtocol>: Service {
     let application: Server
 

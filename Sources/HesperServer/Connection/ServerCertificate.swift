@@ -16,7 +16,7 @@ final class ServerCertificate: Sendable {
         var seen: TLSFiles.Contents
     }
 
-    /// The interval between checks of the files. A new certificate is used after it was found unchanged by a second check.
+    /// The interval between checks of the files. A new certificate is used after two checks in a row have read the same contents.
     static let interval = Duration.seconds(5)
 
     /// - Throws: an error if the files cannot be read or are invalid.
@@ -34,8 +34,9 @@ final class ServerCertificate: Sendable {
         BackgroundLoop("Reading the certificate", every: ServerCertificate.interval, logger: logger) { self.reload() }
     }
 
-    /// Loads the files if their contents differ from the loaded contents and are the same as at the previous check. The two files
-    /// cannot be replaced atomically, so a new certificate may not match the key that is still in the other file.
+    /// Loads the files if their contents are the same as at the previous check, and differ from the contents at the most recent
+    /// attempt to load them. It waits for the second check because the two files cannot be replaced atomically: a new certificate
+    /// may not match the key that is still in the other file.
     func reload() {
         // If a file cannot be read, it is probably being replaced. The next check tries again.
         guard let found = try? files.contents() else { return }

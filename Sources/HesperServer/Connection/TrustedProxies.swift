@@ -21,7 +21,7 @@ struct TrustedProxies: Sendable {
     }
 
     /// The request as the client sent it to the proxy, with scheme and host from `X-Forwarded-Proto` and `X-Forwarded-Host`. The
-    /// scheme of the result is that of the connection or from a trusted proxy, never from the client.
+    /// scheme of the result comes from the connection or from a trusted proxy, never from the client.
     /// - Parameter isSecure: whether the connection itself uses TLS.
     func asSent(_ request: Request, from peer: SocketAddress?, isSecure: Bool) -> Request {
         var head = request.head

@@ -3,7 +3,8 @@ import Yams
 
 /// Formats examples of the contract as indented JSON.
 enum ContractExample {
-    /// The example as indented JSON. If the example is a single value and not an object or array, its text without quotes.
+    /// The example as indented JSON. For an example that is neither an object nor an array, the result is the text of its value
+    /// without quotes.
     static func text(_ node: Node) -> String {
         if case .scalar(let scalar) = node { return scalar.string }
         return json(node, indent: "")

@@ -38,8 +38,8 @@ struct HTMLPage: Sendable {
         hasWebApp ? "<p><a href=\"/\">\(escape(text))</a></p>" : ""
     }
 
-    /// Whether the request is for a page, from a browser. It is false for requests to the API: the response to them is JSON, also if
-    /// a browser sends them.
+    /// Whether a browser requests a page. False for all requests to the API, because their responses are JSON even if a browser
+    /// sends the request.
     static func isRequested(by request: Request) -> Bool {
         request.method == .get && !request.uri.path.hasPrefix("/v1/")
             && request.headers[.accept]?.contains("text/html") ?? false

@@ -1,5 +1,5 @@
-/// Converts the subset of Markdown that descriptions in the contract use: paragraphs, headings, lists, indented code; `code`,
-/// **strong** and *emphasis*.
+/// Converts the subset of Markdown that descriptions in the contract use: paragraphs, headings, lists and indented code, and
+/// `code`, **strong** and *emphasis* within a line.
 enum Markdown {
     /// Converts text to HTML.
     /// - Parameter level: the level of the HTML heading for a line that begins with a single `#`.

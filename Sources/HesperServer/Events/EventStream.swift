@@ -26,7 +26,7 @@ struct EventStream: Sendable {
         var writer = writer
         var token = token
         defer { progress.end(at: token.sequence) }
-        // Cancellation needs no handler: it closes the connection, which also ends the listener.
+        // No cancellation handler is needed, because a cancellation closes the connection, and this also ends the listener.
         try await withGracefulShutdownHandler {
             guard try await begin(&token, to: &writer) else { return }
             while try await write(await listener.next(), from: &token, to: &writer) {}

@@ -5,7 +5,8 @@ import NIOConcurrencyHelpers
 /// Records the position up to which a listening device has read, because thinning keeps the texts that a device may still use as
 /// a base (merge.md, Thinning).
 ///
-/// The position is recorded every minute while it changes, every hour while it does not, and at the end of the stream.
+/// The position is recorded every minute while it changes, and every hour while it does not. A changed position is also recorded
+/// at the end of the stream.
 final class StreamProgress: Sendable {
     /// The time that is subtracted from the date of a recorded position, in milliseconds, because data that was just sent may not
     /// have arrived.
@@ -23,7 +24,8 @@ final class StreamProgress: Sendable {
         last = NIOLockedValueBox((sequence, now()))
     }
 
-    /// Records the position if that is due. Called when all changes up to a sequence were written to the connection.
+    /// Called when all changes up to `sequence` were written to the connection. Records this position if the previous record is
+    /// old enough.
     func update(to sequence: Int64) {
         let (last, now) = (last.withLockedValue { $0 }, now())
         let age = now.milliseconds - last.date.milliseconds

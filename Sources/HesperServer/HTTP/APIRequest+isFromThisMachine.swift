@@ -21,7 +21,8 @@ extension APIRequest {
 }
 
 extension ServerSettings {
-    /// The sign-up policy for a request: `closed` if only this machine may sign up and another machine sent the request.
+    /// The sign-up policy for a request. If only this machine may sign up and another machine sent the request, the policy is
+    /// `closed`.
     func signUp(for request: APIRequest) -> SignUpPolicy {
         signUpIsForThisMachine && !request.isFromThisMachine ? .closed : signUp
     }

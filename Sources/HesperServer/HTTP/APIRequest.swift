@@ -45,20 +45,20 @@ struct APIRequest: Sendable {
     var logger: Logger { requestLogger.withSession(caller?.session) }
 
     /// The object ID in the path.
-    /// - Throws: `not-found` if the ID is invalid, as for an unknown ID.
+    /// - Throws: `not-found` if the ID is invalid. The error is the same as for an ID that does not exist.
     func uniqueID() throws(Problem) -> UniqueID {
         guard let id = UniqueID(parameter) else { throw .notFound(parameter) }
         return id
     }
 
     /// The device ID in the path.
-    /// - Throws: `not-found` if the ID is invalid, as for an unknown ID.
+    /// - Throws: `not-found` if the ID is invalid. The error is the same as for an ID that does not exist.
     func node() throws(Problem) -> NodeID {
         guard let node = NodeID(parameter) else { throw .notFound(parameter) }
         return node
     }
 
-    /// The address of the client, also if a trusted proxy has forwarded the request.
+    /// The address of the client, even if a trusted proxy has forwarded the request.
     var address: ClientAddress { proxies.client(of: http, from: channel.remoteAddress) }
     /// The value of the `User-Agent` header, truncated to the length that is stored.
     var userAgent: String? { DeviceUse.userAgent(of: http.headers) }

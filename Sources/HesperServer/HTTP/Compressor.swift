@@ -5,8 +5,8 @@ import NIOCore
 final class Compressor {
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// The compression level. The fastest level reduces text to a third of its size, at 100 MB/s. At half this speed, the output
-    /// would be only an eighth smaller.
+    /// The compression level. The fastest level reduces text to a third of its size, at 100 MB/s. A level that is half as fast
+    /// would make the output only an eighth smaller.
     private static let level: Int32 = Z_BEST_SPEED
 
     init(_ coding: ContentCoding) {

@@ -14,7 +14,8 @@ struct Cursor: Sendable, Equatable {
     }
 
     /// Parses a cursor.
-    /// - Returns: nil unless `text` is the ``text`` of a cursor with `count` numbers, none of them negative.
+    /// - Returns: nil if `text` is not the ``text`` of a cursor, if the cursor does not have `count` numbers, or if a number is
+    ///   negative.
     init?(_ text: String, count: Int) {
         guard text.utf8.count <= 128, let bytes = Base64URL.decode(text),
             let plain = String(validating: bytes, as: UTF8.self)

@@ -54,8 +54,8 @@ final class Decompressor {
         }
     }
 
-    /// Checks, after the last bytes, that the compressed data was complete.
-    /// - Throws: `malformed-request` if it was not.
+    /// Checks that the compressed data was complete. Called after the last bytes.
+    /// - Throws: `malformed-request` if the data was not complete.
     func finish() throws(Problem) {
         guard hasEnded else { throw Problem(.malformedRequest, "The body ends before the end of its \(coding) data.") }
     }

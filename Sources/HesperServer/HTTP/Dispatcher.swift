@@ -64,8 +64,8 @@ struct Dispatcher: HTTPResponder {
         }
         if isBusy, response.status.kind == .successful { response.headers[.retryAfter] = Load.retryAfter }
         finish(&response, to: request, requestID: requestID.text, state)
-        // The immutable responses are attachments. They are not compressed: most are compressed already, and their digests and
-        // byte ranges refer to the original bytes.
+        // Only attachments have immutable responses. These responses are not compressed, because most attachments are compressed
+        // already, and because their digests and byte ranges refer to the original bytes.
         if state.cachePolicy != .immutable { try await response.compress(for: request) }
         if request.method == .head { response = try await response.withoutBody() }
         let duration = ContinuousClock.now - start
@@ -179,8 +179,8 @@ struct Dispatcher: HTTPResponder {
 }
 
 extension Logger {
-    /// A logger that adds the account and the device of a session to every message. Only their IDs are logged, which say nothing
-    /// about a person without the database.
+    /// A logger that adds the account and the device of a session to every message. Only the IDs of both are logged. Without the
+    /// database, these IDs say nothing about a person.
     func withSession(_ session: Session?) -> Logger {
         guard let session else { return self }
         var logger = self
@@ -198,8 +198,8 @@ extension Route {
 }
 
 extension Request {
-    /// Whether the request was sent to localhost. `Strict-Transport-Security` is left out then: browsers apply it to all ports of
-    /// a host, and other servers on this machine may not support TLS.
+    /// Whether the request was sent to localhost. The response to such a request has no `Strict-Transport-Security`, because
+    /// browsers apply this header to all ports of a host, and other servers on this machine may not support TLS.
     fileprivate var isToThisMachine: Bool {
         guard let authority = head.authority else { return true }
         let host = authority.prefix { $0 != ":" }.lowercased()

@@ -2,8 +2,8 @@ import Crypto
 import HesperModel
 import Hummingbird
 
-/// The entity tag of a response, a hash of its body (RFC 9110, 8.8.3). The tag of a note also changes when a merge of tags
-/// changes the note's list of tags, because that list is part of the body.
+/// The entity tag (ETag) of a response, a hash of its body (RFC 9110, 8.8.3). The body of a note contains the list of the note's
+/// tags. A merge of tags that changes this list therefore also changes the ETag of the note.
 struct ETag: Equatable, Sendable {
     let text: String
 
@@ -11,12 +11,12 @@ struct ETag: Equatable, Sendable {
         text = "\"\(SHA256.hash(data: bytes).prefix(16).hex)\""
     }
 
-    /// The tag of the bytes of an attachment: their SHA-256. The bytes of an attachment never change.
+    /// The ETag of the bytes of an attachment: their SHA-256. The bytes of an attachment never change.
     init(sha256: String) { text = "\"\(sha256)\"" }
 
-    /// Whether the value of `If-Match` or `If-None-Match` lists this tag, or is `*`.
+    /// Whether the value of `If-Match` or `If-None-Match` lists this ETag, or is `*`.
     ///
-    /// The suffixes `-gzip` and `-deflate`, which the tags of compressed responses have, are ignored.
+    /// The suffixes `-gzip` and `-deflate`, which the ETags of compressed responses have, are ignored.
     func matches(_ list: String) -> Bool {
         list.split(separator: ",").contains { element in
             var tag = element.trimmed
@@ -25,7 +25,7 @@ struct ETag: Equatable, Sendable {
         }
     }
 
-    /// The tag of the same response in compressed form: the tag with the coding as a suffix. Two responses with different bytes
-    /// must not have the same tag.
+    /// The ETag of the same response in compressed form: the given ETag with the name of the coding as a suffix. Two responses
+    /// with different bytes must not have the same ETag.
     static func compressed(_ tag: String, _ coding: ContentCoding) -> String { "\(tag.dropLast())-\(coding)\"" }
 }

@@ -63,7 +63,8 @@ extension Problem {
         Problem(.tooLarge, what, context: ["limit": .integer(Int64(limit))])
     }
 
-    /// The response: the problem details as JSON (RFC 9457), and the headers that the slug requires, such as `Retry-After`.
+    /// The response: the problem details as JSON (RFC 9457), and the headers that this kind of problem requires, such as
+    /// `Retry-After`.
     func response(requestID: String) -> Response {
         var headers = HTTPFields()
         headers.append(HTTPField(name: .contentType, value: "application/problem+json"))

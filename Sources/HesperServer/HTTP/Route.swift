@@ -22,14 +22,14 @@ struct Route: Sendable {
         case revalidated
         /// Only the client may cache the response. It need not revalidate the cached response, because the content never changes.
         case immutable
-        /// The response must not be cached, for example that to a sign-in or a sync.
+        /// The response must not be cached, for example the response to a sign-in or a sync.
         case never
-        /// Shared caches may store the response too, because it is the same for everyone. They must revalidate it before each
-        /// use.
+        /// Shared caches, such as those of proxies, may store the response too, because it is the same for everyone. All caches
+        /// must revalidate the response before each use.
         case shared
-        /// Like ``shared``, but only pages of this origin may read the response, so it has no `Vary: Origin`. With that header a
-        /// browser would download files twice, because a page requests modules with an `Origin` header, and the service worker
-        /// that caches the modules requests them without it.
+        /// Like ``shared``, but only pages of this origin may read the response, so it has no `Vary: Origin`. With that
+        /// header, a browser would download modules twice, because a page requests modules with an `Origin` header, and the
+        /// service worker, which caches the modules, requests them without an `Origin` header.
         case sameOrigin
     }
 

@@ -40,8 +40,8 @@ struct Routes: Sendable {
     /// The paths with a parameter, by the number of their segments.
     private var templates: [Int: [Path]] = [:]
 
-    /// The route for paths that match no other route. `exists` says whether such a path exists at the moment, because pages may
-    /// be added and removed while the server runs.
+    /// The route for paths that match no other route. `exists` returns whether there is a page at a path at the moment, because
+    /// pages may be added and removed while the server runs.
     private var pages: (path: Path, exists: @Sendable (String) -> Bool)?
 
     /// Counts requests that match no route.

@@ -1,9 +1,9 @@
 import HesperModel
 import NIOCore
 
-/// Limits the number of open connections, or of open HTTP/2 streams, per address. Trusted proxies and processes on this machine
-/// connect on behalf of many clients. Therefore, proxies are not limited, and loopback only if
-/// ``ConnectionLimits/countsLoopback`` is set.
+/// Limits the number of open connections, or of open HTTP/2 streams, per address. Trusted proxies are not limited, and processes
+/// on this machine are limited only if ``ConnectionLimits/countsLoopback`` is set, because both may connect on behalf of many
+/// clients.
 struct ConnectionPermits: Sendable {
     private let semaphore: Semaphore<String>
     private let countsLoopback: Bool

@@ -9,12 +9,12 @@ public struct MailAddress: Sendable, Equatable {
 
     /// The maximum length of the part before the `@`, in bytes (RFC 5321, 4.5.3.1.1).
     private static let localBytes = 64
-    /// The characters that are allowed between the dots of an address besides letters and digits (`atext` in RFC 5322, 3.2.3).
+    /// The characters besides letters, digits and dots that the part before the `@` may contain (`atext` in RFC 5322, 3.2.3).
     private static let marks = Set("!#$%&'*+-/=?^_`{|}~".unicodeScalars)
 
-    /// Nil if the text is not an e-mail address, or if the address would need quoting in a header because of quotes, commas,
-    /// brackets or comments, or contains invisible characters. Sign-up accepts some of these addresses. Letters of all scripts
-    /// are accepted (RFC 6532).
+    /// Returns nil if the text is not an e-mail address, or if it contains invisible characters. Also returns nil if the address
+    /// would need quoting in a header, because it contains quotes, commas, brackets or comments. Sign-up accepts some of these
+    /// addresses. Letters of all scripts are accepted (RFC 6532).
     public init?(_ text: String) {
         guard Account.isEmail(text) else { return nil }
         let halves = text.split(separator: "@")

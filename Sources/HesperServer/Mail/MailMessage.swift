@@ -41,7 +41,7 @@ struct MailMessage: Sendable {
         var words: [[UInt8]] = [[]]
         for character in text {
             let bytes = Array(String(character).utf8)
-            // 45 bytes are 60 characters of Base64. The prefix and the suffix of an encoded word have 12 more.
+            // 45 bytes are 60 characters of Base64. The prefix and the suffix of an encoded word add 12 characters.
             if let last = words.last, last.count + bytes.count > 45 { words.append([]) }
             words[words.count - 1] += bytes
         }

@@ -1,7 +1,7 @@
 import HesperModel
 import NIOConcurrencyHelpers
 
-/// Records the last complete scheduled backup and the number of failed ones, for `/metrics`.
+/// Records the date of the most recent complete scheduled backup and the number of failed scheduled backups, for `/metrics`.
 public final class BackupMeter: Sendable {
     private let state = NIOLockedValueBox((lastDate: Timestamp?.none, failures: 0))
 

@@ -2,8 +2,8 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `GET /v1/notes/{uniqueID}/edits`: the edits of a note, the newest first. If the note has been deleted, its edits can be read
-/// as long as it can be restored.
+/// `GET /v1/notes/{uniqueID}/edits`: the edits of a note, the newest first. The edits of a deleted note can be read as long as
+/// the note can be restored.
 struct Edits: Resource {
     let backend: Backend
 

@@ -20,8 +20,8 @@ struct ObjectResource: Resource {
     func add(to routes: inout Routes) {
         routes.get("\(path)/{uniqueID}", use: get)
         routes.put("\(path)/{uniqueID}", use: put)
-        // Attachments cannot be created by `POST`, because their ID is that under which their bytes were uploaded. They never
-        // change, so there is no `PATCH`.
+        // Attachments cannot be created by `POST`, because an attachment must have the ID under which its bytes were uploaded.
+        // Attachments never change, so there is no `PATCH`.
         if section != .attachments {
             routes.post(path, use: create)
             routes.patch("\(path)/{uniqueID}", use: patch)
@@ -116,8 +116,8 @@ struct ObjectResource: Resource {
                 try idempotency?.record(tag, isCreation: false, in: transaction, scope, at: now)
                 return Push()
             }
-            // An object that does not exist yet may have stored edits already. The clocks of the new edits must be later than
-            // theirs.
+            // An object that does not exist yet may have stored edits already. The clocks of the new edits must be later than the
+            // clocks of the stored edits.
             var pending: Entity?
             if case .entity(let entity, _)? = state { pending = entity }
             let write = PlainWrite(

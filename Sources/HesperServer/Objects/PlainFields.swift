@@ -5,7 +5,8 @@ struct PlainFields: Sendable {
     var uniqueID: UniqueID?
     /// The values of the fields that hold a single value, and of app-defined attributes.
     var values: [Attribute: Value] = [:]
-    /// The complete new list of tags; nil if the request omits the list. The same applies to ``attachments``.
+    /// The complete new list of tags; nil if the request omits the list. ``attachments`` is the corresponding list of
+    /// attachments.
     var tags: [UniqueID]?
     var attachments: [UniqueID]?
 

@@ -48,7 +48,8 @@ struct PlainWrite {
         return settings
     }
 
-    /// The settings that reset omitted fields to their default values. Fields that already have their default value are left out.
+    /// Resets omitted fields: returns their attributes with the default values. Fields that already have their default value are
+    /// left out.
     private func defaults(_ content: Content) -> [(Attribute, Value)] {
         Field.allCases.filter { $0.section == section && fields.values[.field($0)] == nil }.compactMap { field in
             guard let defaultValue = content.defaultValue(of: field), content.value(field) != defaultValue else {
@@ -58,10 +59,11 @@ struct PlainWrite {
         }
     }
 
-    /// The settings that add and remove members of a note.
+    /// Replaces the tags or the attachments of a note. Returns one attribute for each tag or attachment that changes, with the
+    /// value true if it is added and false if it is removed.
     /// - Parameters:
-    ///   - wanted: the members in the request; nil if the request omits them.
-    ///   - shown: the live members before the write.
+    ///   - wanted: the complete list of tags or attachments in the request; nil if the request omits the list.
+    ///   - shown: the live tags or attachments of the note before the write.
     private func memberSettings(
         _ wanted: [UniqueID]?, _ shown: [UniqueID], _ field: String, _ attribute: (UniqueID) -> Attribute
     ) throws -> [(Attribute, Value)] {

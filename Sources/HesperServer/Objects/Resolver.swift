@@ -36,8 +36,8 @@ final class Resolver {
                 break
             }
             guard path.count <= Resolver.mostHops, hops <= 10 * Resolver.mostHops else {
-                // These IDs are removed from the cache, because a look-up that begins in the middle of the chain may still find
-                // an object.
+                // The IDs of this look-up are removed from the cache, because a look-up that begins in the middle of the chain
+                // may still find an object.
                 for id in path { targets[id] = nil }
                 return nil
             }
@@ -58,8 +58,8 @@ final class Resolver {
         return target
     }
 
-    /// An ID, and the IDs of the objects that were merged into it, directly or through others. At most ``mostHops`` are returned,
-    /// the nearest first.
+    /// The given ID, and the IDs of the objects that were merged into its object, directly or through other objects. At most
+    /// ``mostHops`` IDs are returned, the nearest first.
     func ancestors(of id: UniqueID) throws -> [UniqueID] {
         var found: [UniqueID] = [id]
         var seen: Set<UniqueID> = [id]

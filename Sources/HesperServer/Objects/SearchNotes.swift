@@ -60,7 +60,8 @@ struct SearchNotes: Resource {
             writer.name("results")
             try writer.array { writer in
                 for found in page.found {
-                    // Writing long notes takes time too, so a page also ends after its time limit.
+                    // Writing long notes into the response takes time too. A page therefore also ends when its time limit is
+                    // reached.
                     if let last, writer.bytes.count >= Limits.pageBytes || ContinuousClock.now >= page.end {
                         next = last
                         break

@@ -3,7 +3,7 @@ import HesperStore
 
 /// The conversion of a search position into a cursor and back.
 extension SearchPosition {
-    /// How many numbers a cursor consists of if its position is after a certain note.
+    /// How many numbers the cursor for a position after a note consists of.
     static let numbers = 5
 
     /// The cursor for this position. A position after a note is written as the note's sort date, counted from the earliest

@@ -3,7 +3,7 @@ import HesperStore
 
 /// Look-ups of the live objects of a section, and the preconditions of writes.
 extension Section {
-    /// The live object in a stored state.
+    /// Returns the object of a stored state if the object is live.
     /// - Throws: `deleted`, with the DeletedObject, if the object was deleted; `not-found` if it does not exist or belongs to
     ///   another section.
     func live(_ state: ObjectState?, _ id: UniqueID) throws(Problem) -> Entity {
@@ -16,8 +16,8 @@ extension Section {
 
     /// The live object that a write changes; nil if the write creates an object.
     ///
-    /// If a client sends a tag again that was merged into the tag that now has its name, the result is nil, not the error
-    /// `deleted`.
+    /// A write may have the ID of a tag that was merged into another tag, and the name that the other tag has now. The result is
+    /// then nil, and the error `deleted` is not thrown.
     func liveIfAny(
         _ state: ObjectState?, _ id: UniqueID, named name: Value?, in resolver: Resolver
     ) throws -> Entity? {
@@ -54,8 +54,8 @@ extension Section {
 }
 
 extension Resolver {
-    /// The ID of the tag that a write with this ID and name refers to. It is the ID of the tag that has the name if `id` was
-    /// merged into that tag, or if `id` is unknown. In all other cases it is `id`.
+    /// The ID of the tag to which a write with this ID and name refers. If another tag has the name, and `id` is unknown or was
+    /// merged into that tag, the result is the ID of that tag. Otherwise the result is `id`.
     func survivor(of id: UniqueID, named name: Value?, in snapshot: any Snapshot) throws -> UniqueID {
         guard case .string(let name)? = name else { return id }
         if case .entity(let entity, _)? = try snapshot.state(of: id, in: scope), entity.exists { return id }

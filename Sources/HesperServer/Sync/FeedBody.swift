@@ -5,14 +5,14 @@ import NIOCore
 /// Writes the body of a feed page, which contains one list for each kind of object.
 ///
 /// The store returns objects of all kinds mixed, in the order of their changes. The objects of the first list are sent as they
-/// arrive. Those of the other lists are buffered until the first list is complete.
+/// arrive. The objects of the other lists are buffered until the first list is complete.
 struct FeedBody: PageSink {
-    /// The size in bytes from which output is sent as a chunk. It is large enough that the overhead per chunk is negligible.
+    /// The minimum size of every chunk except the last, in bytes. It is so large that the overhead per chunk is negligible.
     private static let chunk = 128 << 10
 
     private let shape: FeedResponse.Shape
     private let send: (ByteBuffer) -> Void
-    /// The output that has not been sent yet. Until ``end(_:)``, it ends inside the first list.
+    /// The output that has not been sent yet. Until ``end(_:)`` is called, this output ends inside the first list.
     private var buffer = ByteBuffer()
     private var firstIsEmpty = true
     /// The contents of the other lists, indexed by the section. The last element belongs to the list of DeletedObjects.

@@ -10,8 +10,8 @@ struct FeedResponse: Sendable {
     enum Shape: Sendable {
         /// The lists of all kinds are in the member `changes`, as in `POST /v1/sync` and `GET /v1/changes`.
         case changes
-        /// The list of one section, and the DeletedObjects that the client needs with it. If the section is nil, only
-        /// DeletedObjects.
+        /// The response contains the list of one section, and the DeletedObjects that the client needs with this list. If the
+        /// section is nil, the response contains only DeletedObjects.
         case section(Section?)
     }
 

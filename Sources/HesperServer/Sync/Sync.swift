@@ -66,8 +66,8 @@ struct SyncRequest {
 }
 
 extension Receipt {
-    /// Whether the response must contain the object, because its state differs from what was pushed. The token and the limit
-    /// cannot exclude it.
+    /// Whether the response must contain the object, because its state differs from what was pushed. If so, the response contains
+    /// the object even if the token or the limit would exclude it.
     var needsObject: Bool { status != .applied && status != .unchanged }
 
     static func json(_ receipts: [Receipt]) -> [UInt8] {

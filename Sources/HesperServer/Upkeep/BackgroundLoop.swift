@@ -66,8 +66,8 @@ public struct BackgroundLoop: Service {
                 failures = 0
                 if wait != .zero { try await trigger.wait(for: wait) }
             } catch {
-                // If the task was cancelled, the error is a consequence of that. It need not be a `CancellationError`, because
-                // drivers and stores throw their own types of errors.
+                // If the task was cancelled, the error is a consequence of the cancellation. It need not be a
+                // `CancellationError`, because drivers and stores throw their own types of errors.
                 guard !Task.isCancelled else { return }
                 failures += 1
                 let delay = backoff.delay(after: failures)

@@ -56,9 +56,9 @@ struct WebApp: Resource {
     ///
     /// Scripts, styles, fonts and requests must be of this origin, and inline code and `eval` are forbidden. Pictures may also
     /// have `blob:` URLs (files that were pasted) and `data:` URLs (previews of attachments). Only the Trusted Types policy
-    /// `hesper` may convert a string to the URL of a script: the page uses it to register the worker, and the worker to import
-    /// `/shell.js`. The policy also forbids `<base>`, frames around the app, and forms that send to other origins, because
-    /// `default-src` does not cover them.
+    /// `hesper` may convert a string to the URL of a script. The page uses `hesper` to register the service worker, and the
+    /// service worker uses `hesper` to import `/shell.js`. The Content Security Policy also forbids `<base>`, frames around the
+    /// app, and forms that send to other origins, which `default-src` does not cover.
     private static let headers = BrowserDefences.page(
         policy: """
             default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; \

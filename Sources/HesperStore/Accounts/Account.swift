@@ -48,7 +48,7 @@ public struct Account: Sendable, Equatable {
 public struct Usage: Sendable, Equatable {
     /// The number of live objects of all types.
     public let objects: Int
-    /// The total size of the JSON of these objects, in bytes.
+    /// The total size of the JSON of all live objects, in bytes.
     public let bytes: Int
     /// The storage that counts against the quota. It includes all stored edits of all objects, and attachments.
     public let storage: Storage

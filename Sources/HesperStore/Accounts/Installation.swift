@@ -1,6 +1,6 @@
 import HesperModel
 
-/// The identity of a database. All servers on the database share it.
+/// The identity of a database. All servers on the same database have the same installation.
 public struct Installation: Sendable, Equatable {
     /// A random number, which changes when the database is restored from a backup. Sync tokens with another epoch are invalid
     /// (protocol.md, Sync).

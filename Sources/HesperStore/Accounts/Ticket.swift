@@ -11,9 +11,10 @@ public struct Ticket: Sendable, Equatable {
         case invitation
         case emailVerification = "email-verification"
 
-        /// The purposes of the tickets that can be used for this purpose. A new ticket with this purpose replaces the account's
-        /// tickets with these purposes. A link sent by e-mail, which anyone can request, must not replace a link that the
-        /// operator created.
+        /// Tickets with the returned purposes can be used where this purpose is required. A new ticket with this purpose replaces
+        /// the account's tickets with the returned purposes. For `mailedPasswordReset`, the result does not contain
+        /// `passwordReset`, because anyone can request a link by e-mail, and such a link must not replace a link from the
+        /// operator.
         var acceptedPurposes: [Purpose] {
             self == .passwordReset ? [.passwordReset, .mailedPasswordReset] : [self]
         }
@@ -101,6 +102,6 @@ extension Transaction {
 /// The devices that are signed out when a password is changed.
 public enum DevicesToSignOut: Sendable {
     case none, all
-    /// All devices except this device, which changes the password.
+    /// All devices except the device in the associated value, which is the device that changes the password.
     case others(than: NodeID)
 }

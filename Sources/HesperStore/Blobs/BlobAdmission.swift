@@ -49,7 +49,8 @@ public struct BlobAdmission: Sendable {
     }
 
     /// Records a blob whose bytes are in the blob store.
-    /// - Returns: `blob`. If another blob with the same bytes is already recorded for the attachment, the recorded blob.
+    /// - Returns: the blob that is recorded for the attachment. It is `blob`, or another blob with the same bytes that was
+    ///   already recorded.
     /// - Throws: the same errors as ``check(byteCount:upload:in:)``. In that case, `blob` has not been recorded, and the caller
     ///   must remove it from the blob store.
     public func add(_ blob: Blob, upload: UniqueID? = nil, in transaction: any Transaction) throws -> Blob {

@@ -2,8 +2,8 @@ import HesperModel
 import NIOCore
 
 extension UploadStage {
-    /// Collects the bytes of ``append(_:to:at:limit:checking:)`` in a buffer and writes them in parts. Implementations of that
-    /// function can call it.
+    /// Collects the bytes of ``append(_:to:at:limit:checking:)`` in a buffer and writes them in parts. Implementations of
+    /// `append` can call this function.
     /// - Parameters:
     ///   - partBytes: the minimum size of a part in bytes. The last part may be smaller.
     ///   - write: writes a part at an offset. It throws ``UploadSuperseded`` if another request has taken over the upload.

@@ -15,7 +15,7 @@ public protocol UploadStage: Sendable {
     /// Appends bytes to an upload. If another request is appending to the upload, that request is cancelled first. All bytes that
     /// arrived are durable when this returns, and also when this throws because reading `bytes` failed.
     /// - Parameters:
-    ///   - offset: the length that the upload must have before.
+    ///   - offset: the length that the upload must have before the bytes are appended.
     ///   - limit: the maximum length of the upload.
     ///   - check: called with the size and the hash of the appended bytes. If it throws, the appended bytes are removed again.
     /// - Returns: the new length of the upload.

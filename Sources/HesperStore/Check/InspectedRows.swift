@@ -37,7 +37,7 @@ public struct InspectedRows<Row> {
         row = try read()
     }
 
-    /// The ID of the next row.
+    /// The ID of the next row; nil if there are no more rows.
     var next: UniqueID? { row.map(id) }
 
     /// Removes and returns the next rows that have this ID.

@@ -15,8 +15,8 @@ public struct ParcelChecksum {
         type, is_servers, text_origin, body, object, first_clock, last_clock, text_clock, scope, sequence, pushed_by, pushed_at,
         missing_ancestors, has_lost_words, checksum
         """
-    /// The amount by which the checksum grows when `has_lost_words` is set. A statement can therefore update the checksum without
-    /// reading the row.
+    /// The amount that is added to the checksum when `has_lost_words` is set. Because the amount is constant, a statement can
+    /// update the checksum without reading the row.
     public static let lostWords: Int64 = 1
 
     private var crc: UInt = 0

@@ -156,7 +156,7 @@ public final class EventHub: Sendable {
         }
     }
 
-    /// Sends pings that are due and counts of listeners that were delayed. Must be called every second.
+    /// Sends the pings that are due, and the numbers of listening devices whose sending was delayed. Must be called every second.
     public func tick() {
         state.withLockedValue { state in
             state.second += 1
@@ -194,8 +194,8 @@ public final class EventHub: Sendable {
         if change == .first, let sequence = state.recent[scope] { signals?.send([.committed(scope, sequence)]) }
     }
 
-    /// Announces all listeners of this server to other servers and requests their listeners. Must be called when signals may have
-    /// been missed.
+    /// Announces all listeners of this server to the other servers, and requests that the other servers announce their listeners.
+    /// Must be called when signals may have been missed.
     public func exchangePresence() {
         state.withLockedValue { state in
             signals?.send([.presenceRequest])

@@ -28,7 +28,8 @@ struct LocalListeners {
         for mailbox in mailboxes { mailbox.setOthers(others) }
     }
 
-    /// Sends pings that are due and a count that was delayed. Must be called every second.
+    /// Sends the pings that are due. Also sends the number of listening devices if its sending was delayed. Must be called every
+    /// second.
     mutating func tick(_ remote: @autoclosure () -> Set<NodeID>) {
         for mailbox in mailboxes { mailbox.tick() }
         isCountSent = false

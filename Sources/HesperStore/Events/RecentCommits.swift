@@ -1,8 +1,8 @@
 import HesperModel
 
-/// Recent commits that were not announced to other servers, because no other server had announced a listener of the scope. A
-/// listener may be registered on another server before such a commit and announced only after it. The listener is then notified
-/// of the commit when its announcement arrives.
+/// Recent commits that were not announced to other servers, because no other server had announced a listener of the scope.
+/// Another server may register a listener before such a commit and announce the listener only after the commit. This server then
+/// announces the commit when the announcement of the listener arrives.
 struct RecentCommits {
     /// The minimum time for which a commit is kept, in seconds.
     static let seconds = 10

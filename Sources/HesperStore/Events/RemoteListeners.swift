@@ -23,7 +23,8 @@ struct RemoteListeners {
 
     func hasListeners(to scope: ScopeID) -> Bool { scopes[scope] != nil }
 
-    /// How an announcement changed the set of a server's listeners: not at all, in some way, or from an empty set.
+    /// How an announcement changed the set of devices that listen to a scope on another server. `none` means that the set did not
+    /// change, `first` that the set was empty before, and `some` any other change.
     enum Change { case none, some, first }
 
     /// Changes the listeners of a scope on one server.

@@ -26,7 +26,7 @@ public struct BlobClaim: Sendable {
             record = try await store.read { try $0.blobStoreRecord() }
             let blocker = try await blocker(for: bytes, record)
             // Another process may have renewed the marker between these reads. The nonce of the new marker then seems to be
-            // unknown although the database has recorded it, so both are read again.
+            // unknown although the database has recorded it, so the marker and the database are read again.
             let isUnchanged = record.currentNonce == before.currentNonce && record.nextNonce == before.nextNonce
             if blocker == nil || isUnchanged { return (blocker, bytes.flatMap(BlobMarker.init)) }
         }
@@ -72,7 +72,8 @@ public struct BlobClaim: Sendable {
             var record = try transaction.blobStoreRecord()
             let nonce: UInt64
             if let next = record.nextNonce, next != marker?.nonce {
-                // Continue a renewal that was interrupted or that another process is executing: both use the same nonce.
+                // Use the nonce of a renewal that was interrupted or that another process is executing. This continues that
+                // renewal.
                 nonce = next
             } else {
                 if let next = record.nextNonce { record.currentNonce = next }
@@ -93,7 +94,7 @@ public struct BlobClaim: Sendable {
     public func adopt(acceptingUnknown unknown: Int) async throws {
         let nonce = try await store.write { transaction in
             var record = try transaction.blobStoreRecord()
-            // A server may be renewing the marker concurrently. In that case, both use the same nonce.
+            // A server may be renewing the marker concurrently. In that case, use the nonce that the server is writing.
             let nonce = record.nextNonce ?? .random(in: .min ... .max)
             record.nextNonce = nonce
             record.acceptedUnknown = unknown

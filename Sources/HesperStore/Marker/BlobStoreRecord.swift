@@ -9,7 +9,7 @@ public struct BlobStoreRecord: Sendable, Equatable {
     public var nextNonce: UInt64?
     /// The result of the most recent walk through all blobs; nil before the first walk.
     public var walk: BlobWalk?
-    /// The number of unknown files that an operator accepted with `hesper adopt-attachments`.
+    /// The number of blobs without a row in the database that an operator accepted with `hesper adopt-attachments`.
     public var acceptedUnknown: Int
 
     public init(
@@ -25,8 +25,8 @@ public struct BlobStoreRecord: Sendable, Equatable {
     /// being written.
     func accepts(_ nonce: UInt64) -> Bool { nonce == currentNonce || nonce == nextNonce }
 
-    /// Whether there are more unknown blobs than crashes can leave behind. The database may then be outdated, or the blobs may
-    /// belong to another database.
+    /// Whether there are more blobs without a row in the database than crashes can leave behind. The database may then be
+    /// outdated, or the blobs may belong to another database.
     public var hasTooManyUnknown: Bool {
         guard let walk, walk.unknownFiles > acceptedUnknown else { return false }
         if walk.unknownFiles == walk.files { return true }

@@ -12,11 +12,11 @@ public enum RemovalBlocker: Error, Sendable, Equatable {
     case otherNonce
     /// The marker is contested: a server has found a nonce in it that the server's database did not write.
     case contested
-    /// The marker contains the ID of another installation, the associated value.
+    /// The marker contains the ID of another installation. The associated value is this ID.
     case otherInstallation(NodeID)
     /// The marker cannot be parsed.
     case damaged
-    /// This database has no rows for any of the blobs, or for more than a tenth of the blobs.
+    /// None of the blobs has a row in this database, or more than a tenth of the blobs have no row.
     case tooManyUnknown(BlobWalk)
 
     /// Whether a database other than this one may have written the marker.
@@ -35,7 +35,8 @@ public enum RemovalBlocker: Error, Sendable, Equatable {
         }
     }
 
-    /// Whether the state of the marker is the reason, not the number of unknown blobs.
+    /// Whether the state of the marker prevents the removal of attachments. False if the number of blobs without a row prevents
+    /// it.
     public var isOfMarker: Bool {
         if case .tooManyUnknown = self { false } else { true }
     }

@@ -27,7 +27,7 @@ public protocol RowTarget: RowSource {
     /// Inserts rows into a table.
     /// - Parameter rows: a function that must call `append` with each row.
     func insert(into table: MovedTable, _ rows: (_ append: ([MovedValue]) throws -> Void) throws -> Void) throws
-    /// Sets the values and rows of these scopes that the database derives from the rows that were moved.
+    /// Adds the data of these scopes that is not moved but derived from the moved rows, such as the state of the term index.
     func complete(_ scopes: [ScopeID]) throws
     /// Ends the move, so that a ``Store`` can open the database.
     func finish(_ installation: Installation, lastScope: Int64) throws

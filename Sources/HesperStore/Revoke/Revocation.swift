@@ -10,7 +10,7 @@ public struct Revocation: Sendable, Equatable {
     /// The name that the user gave the lost device.
     public let name: String
     /// The device that requested the revocation; nil if the requester is not a device that can itself be revoked. The edits that
-    /// restore values are recorded as pushed by this device.
+    /// undo changes of the lost device are recorded as pushed by the requesting device.
     public let requestedBy: NodeID?
     public let requestDate: Timestamp
     /// Changes that the device pushed after this time are undone. Nil if no changes are undone.
@@ -96,7 +96,7 @@ public struct Revocation: Sendable, Equatable {
     }
 }
 
-/// A live object, and whether a certain device pushed a change of it after a certain moment.
+/// A live object. `isPushed` is whether a given device pushed a change of the object after a given time.
 public struct PushedObject: Sendable, Equatable {
     public let uniqueID: UniqueID
     public let section: Section
@@ -121,8 +121,8 @@ public protocol RevocationSnapshot {
     func hasTrace(of node: NodeID, in scope: ScopeID) throws -> Bool
     /// The unfinished revocations of all scopes, at most `limit`.
     func openRevocations(limit: Int) throws -> [Revocation]
-    /// The live objects with sequence numbers greater than `sequence`, in ascending order, and whether `node` pushed a change of
-    /// each after `moment`.
+    /// The live objects with sequence numbers greater than `sequence`, in ascending order. For each object, the result states
+    /// whether `node` pushed a change of the object after `moment`.
     func objects(
         in scope: ScopeID, beyond sequence: Int64, pushedBy node: NodeID, after moment: Timestamp, limit: Int
     ) throws -> [PushedObject]

@@ -94,7 +94,7 @@ struct RevocationPlan: Sendable {
 }
 
 extension Snapshot {
-    /// The value that a version of an attribute has in the object's history; nil if it is no longer stored.
+    /// Reads the value of a version of an attribute from the object's history; nil if the value is no longer stored.
     fileprivate func value(
         of attribute: Attribute, _ version: Rewind.Version, of id: UniqueID, in scope: ScopeID
     ) throws -> Value? {

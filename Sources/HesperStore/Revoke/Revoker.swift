@@ -14,7 +14,7 @@ public struct Revoker: Sendable {
     static let examined = 1_000
     /// The maximum number of objects that are changed in one transaction. Notes that must give up an attachment are not counted.
     static let batch = 100
-    /// A step ends when it has collected plans with this number of bytes of values.
+    /// A step ends when the execution of its plans would load and write at least this number of bytes.
     static let bytes = 4 << 20
     /// The maximum number of revocations that are read from the database at a time.
     static let revocations = 100

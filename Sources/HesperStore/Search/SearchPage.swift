@@ -56,8 +56,9 @@ public struct SearchPage: Sendable {
     /// Ends the page after the note that was examined most recently. There may be more results.
     public mutating func stop() { next = last }
 
-    /// Whether a note holds the requested tags. If a single tag is requested, the index of members has already ensured this. If
-    /// the tag has merged tags, the register with the greatest clock decides, and only the note contains these registers.
+    /// Whether a note holds the requested tag. If no tags were merged into this tag, the index of members has already ensured
+    /// that the note holds it. Otherwise, the register with the greatest clock among the registers of these tags decides. The
+    /// index does not contain the registers, so they are read from the note.
     private func holdsTags(_ note: Note) -> Bool {
         guard let tags, tags.count > 1 else { return true }
         return note.tags.holds(oneOf: tags)

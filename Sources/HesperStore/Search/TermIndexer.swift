@@ -15,8 +15,8 @@ public actor TermIndexer {
     static let pause = Duration.milliseconds(500)
     public static let pauseAfterFailure = Duration.seconds(5)
     /// The duration of the pause after a transaction, as a multiple of the transaction's duration, while this process makes no
-    /// other commits. The pauses allow other processes to write, because their commits are not counted. While this process makes
-    /// other commits, ``WriterThrottle/restPerWork`` applies instead.
+    /// other commits. Even then, the pauses are necessary, because other processes may be writing and their commits are not
+    /// counted. While this process makes other commits, ``WriterThrottle/restPerWork`` applies instead.
     static let restPerWorkWhileIdle = 1
     /// The maximum time for which a search waits until the index is up to date.
     public static let searchWait = Duration.milliseconds(500)
@@ -58,7 +58,7 @@ public actor TermIndexer {
             try await Task.sleep(for: TermIndexer.searchWait)
         }
         for await _ in end {}
-        // Cancellation completes the slice that is being indexed and starts no further slice.
+        // The cancelled task completes the slice that it is indexing, and starts no further slice.
         work.cancel()
         timer.cancel()
     }

@@ -75,8 +75,8 @@ struct ObjectSweep: Sendable {
 
     // MARK: Attachments
 
-    /// Finds a blob that can be removed: its attachment object was never created, or no note holds its attachment (merge.md,
-    /// Deleting).
+    /// Determines whether and when the object's blob can be removed, because the attachment object does not exist or because no
+    /// note holds the attachment (merge.md, Deleting).
     private func examineBlob(
         _ state: ObjectState?, _ sweep: DueSweep, in snapshot: any Snapshot, _ findings: inout SweepFindings
     ) throws {

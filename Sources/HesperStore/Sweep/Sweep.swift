@@ -9,8 +9,8 @@ public enum Sweep {
     public static let abandonedAge = Timestamp.day
     /// The time from the discovery of a blob without a row in the database to the removal of the blob, in milliseconds.
     public static let unknownAge = 30 * Timestamp.day
-    /// The maximum number of blobs without a row that are recorded. If there are more, they are recorded after recorded blobs
-    /// have been removed.
+    /// The maximum number of blobs without a row that are recorded. If there are more such blobs, the others are recorded in a
+    /// later sweep, when recorded blobs have been removed.
     public static let unknownLimit = 10_000
     /// The interval at which the sweeper replaces the marker by a marker with a new nonce, in milliseconds.
     static let renewalInterval = Timestamp.hour
@@ -19,8 +19,8 @@ public enum Sweep {
     /// The interval at which every server reads the marker, in milliseconds.
     static let markerCheckInterval: Int64 = 60_000
     /// The time after a server's first renewal of the marker during which the server removes no blobs, in milliseconds. During
-    /// this time, servers on copies of the database that know the previous nonce read the new marker and detect that they must
-    /// not use it.
+    /// this time, servers on copies of the database read the new marker. They detect that the nonce is unknown to them, and then
+    /// remove no blobs.
     public static let settling: Int64 = 5 * 60_000
 }
 
@@ -65,7 +65,7 @@ public struct StoredVersion: Sendable, Hashable {
     }
 }
 
-/// The values in one row of the table `edits` that can be superseded and then removed.
+/// Those values in one row of the table `edits` that can be removed after later values have superseded them.
 public struct SweptEdit: Sendable, Equatable {
     /// The position of the row in the order of arrival.
     public let position: Int64

@@ -10,7 +10,8 @@ public protocol SweepSnapshot {
     func edits(
         of object: UniqueID, in scope: ScopeID, after position: Int64, limit: Int, bytes: Int
     ) throws -> (edits: [SweptEdit], isAll: Bool)
-    /// The versions of the object that ``SweepTransaction/record(_:of:)`` has recorded. Each is a value from one of its edits.
+    /// The versions of the object that ``SweepTransaction/record(_:of:)`` has recorded. Each version is the metadata of a value
+    /// from one of the object's edits.
     func versions(of object: UniqueID, in scope: ScopeID) throws -> [StoredVersion]
     /// The devices of the scope's account that have been used since a date.
     func devices(of scope: ScopeID, usedSince date: Timestamp) throws -> [Thinning.Device]
@@ -33,7 +34,8 @@ public protocol SweepSnapshot {
     /// Whether the database has a row for this blob: the row of an attachment's blob, or the row of a blob that still has to be
     /// removed.
     func isKnown(_ name: BlobName) throws -> Bool
-    /// The blobs without a row that have been recorded, with the dates at which they were discovered.
+    /// The blobs that ``SweepTransaction/recordUnknownBlob(_:seenAt:)`` has recorded, with the dates at which they were
+    /// discovered.
     func unknownBlobs() throws -> [BlobName: Timestamp]
 }
 
@@ -69,8 +71,8 @@ public protocol SweepTransaction: SweepSnapshot {
     /// `limit`.
     /// - Returns: the number of deleted records.
     func deleteIdempotencyRecords(until date: Timestamp, limit: Int) throws -> Int
-    /// Records a blob that has no row, and the date at which it was discovered. If the blob is already recorded, its date is not
-    /// changed.
+    /// Records a blob for which ``SweepSnapshot/isKnown(_:)`` is false, and the date at which the blob was discovered. If the
+    /// blob is already recorded, its date is not changed.
     func recordUnknownBlob(_ name: BlobName, seenAt date: Timestamp) throws
     func forgetUnknownBlob(_ name: BlobName) throws
 }

@@ -13,7 +13,7 @@ extension Sweeper {
 
     /// Writes a marker with a new nonce, once an hour. After the first renewal by this process, no attachments are removed until
     /// servers on copies of the database have had time to read the new marker. If no marker existed before, this delay is not
-    /// necessary, because no copy of the database knows its nonce.
+    /// necessary, because no copy of the database knows the nonce of an earlier marker.
     func renewMarker(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         let now = now()
         guard watch.isRenewalDue(at: now) else { return }
@@ -57,8 +57,8 @@ struct MarkerWatch: Sendable {
     var nextRenewal = Timestamp(clamping: .min)
     /// The time at which this process most recently wrote a marker; nil if it has not written one.
     var renewalDate: Timestamp?
-    /// The end of the delay after this process's first renewal of the marker, during which no attachments are removed. Nil while
-    /// the marker does not belong to this database.
+    /// The end of the delay after this process's first renewal of the marker, during which no attachments are removed. Nil before
+    /// the first renewal, and while the state of the marker prevents the removal of attachments.
     var settlingEnd: Timestamp?
 
     func isDue(at now: Timestamp) -> Bool { nextCheck <= now }

@@ -54,7 +54,7 @@ public actor Sweeper {
 
     /// Executes all work that is due, unless another process holds the lease. If one job fails, its error is reported and the job
     /// is retried in the next sweep. The other jobs are executed nevertheless.
-    /// - Returns: whether no job has failed.
+    /// - Returns: false if a job has failed.
     @discardableResult
     public func sweep(report: @escaping @Sendable (SweepEvent) -> Void) async -> Bool {
         var hasSucceeded = true
@@ -201,12 +201,12 @@ public enum SweepEvent: Sendable {
     case failed(any Error)
     /// The folder or bucket of blobs contains a file that Hesper has not written. The file is ignored.
     case foreignFile(path: String)
-    /// No attachments are removed until the operator solves this problem.
+    /// A problem was found. No attachments are removed until the operator solves it. The associated value is the problem.
     case removalBlocked(RemovalBlocker)
-    /// The problem has been solved, and attachments are removed again.
+    /// The problem that prevented the removal of attachments has been solved. Attachments are removed again.
     case removalResumed
-    /// The number of blobs and staged files without a row in the database that were removed.
+    /// Blobs or staged files without a row in the database were removed. The associated value is their number.
     case strays(Int)
-    /// The number of interrupted writes to the blob store whose partial data was removed.
+    /// Partial data of interrupted writes to the blob store was removed. The associated value is the number of these writes.
     case unfinished(Int)
 }

@@ -1,10 +1,9 @@
 import HesperModel
 
 extension Store {
-    /// Reads data on which an irreversible action will be based. A commit may be visible although the server stopped waiting for
-    /// its standbys. Such a commit is lost if a standby becomes the primary. Therefore this function also makes a commit of its
-    /// own, which comes after all commits that it has read. A standby that has received this commit has also received the earlier
-    /// commits.
+    /// Reads data on which an irreversible action will be based. A visible commit may be lost if the standbys have not confirmed
+    /// it and a standby becomes the primary. Therefore this function makes a commit of its own after the read and waits until it
+    /// is confirmed. A standby that has received this commit has also received all earlier commits.
     /// - Throws: ``StoreError`` if the commit was not confirmed. The data must not be used in that case.
     public func readDurably<T: Sendable>(_ body: @escaping @Sendable (any Snapshot) throws -> T) async throws -> T {
         let reader = Int64.random(in: 1 ... .max)

@@ -143,8 +143,8 @@ public struct Feed: Sendable {
         var isFull = false
         var last: Int64?
         var scan = scan
-        // The scan may return all objects that are left out and all objects that fit on the page. One more row shows whether
-        // there is another page.
+        // The limit is the number of objects that may be left out, plus the number of objects that still fit on the page, plus
+        // one. The additional row shows whether there is another page.
         scan.limit = known.count + max(limit - page.size.objects, 0) + 1
         try snapshot.scan(scan, in: page.head.scope) { row in
             if page.size.objects >= limit || page.size.bytes >= bytes {

@@ -38,7 +38,7 @@ public struct RowChanges {
     public struct Deleted {
         public let deleted: DeletedObject
         public let sequence: Int64
-        /// Whether there is an object with this ID, whose row must be deleted.
+        /// Whether the table `objects` has a row with the ID of the deleted object. If so, this row must be deleted.
         public let wasObject: Bool
 
         /// The object that continues the deleted object: the tag that it was merged into, or the note that its words were saved in

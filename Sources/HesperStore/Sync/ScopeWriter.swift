@@ -85,7 +85,8 @@ private func echoes(
     var echoes: [UniqueID: Int64] = [:]
     var before: [UniqueID: Int64] = [:]
     for change in outcome.changes {
-        // An object that did not exist yet may already have edits from other devices.
+        // An object that did not exist before may have edits from other devices. Its sequence number is nil. Such an object must
+        // not become an echo.
         if let state = change.before { before[change.uniqueID] = state.sequence ?? .max }
     }
     // The server adds the size and the digest of the bytes to attachments, so attachments are not echoes.

@@ -36,7 +36,7 @@ public struct SyncToken: Sendable, Hashable {
         self.remaining = remaining
     }
 
-    /// Every object that the reader has received is in its state at this sequence number or in a later state.
+    /// The objects that the reader has received are in the states that they had at this sequence number, or in later states.
     public var sequence: Int64 {
         switch position {
         case .after(let sequence): sequence

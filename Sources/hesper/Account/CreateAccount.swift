@@ -26,8 +26,8 @@ extension AccountCommand {
 
         private func create(in store: any Store) async throws {
             let email = email
-            // This is checked before the password prompt too, so that users do not enter a password for an address that is
-            // taken.
+            // The address is checked before the password prompt, so that users do not enter a password for an address that
+            // already has an account. The address is checked again when the account is inserted.
             guard try await store.read({ try $0.account(emailKey: Account.key(of: email)) }) == nil else {
                 throw emailTaken
             }

@@ -25,8 +25,8 @@ extension AccountCommand {
             if !yes { try confirm(account, usage) }
             let blobs = try await dataOptions.openBlobs()
             let claim = BlobClaim(store: store, blobs: blobs)
-            // The marker of the attachments is renewed before the account is deleted, because the account is still needed to
-            // prove that the attachments belong to this database.
+            // If the attachments have no marker yet (a file that names their database), the marker is created before the account
+            // is deleted. The account is needed to prove that the attachments belong to this database.
             if try await claim.removalBlocker() == .unmarked { _ = try await claim.renew() }
             try await store.write { try $0.deleteAccount(account.uniqueID) }
             store.signals?.send([.sessionsChanged(account.scope)])
@@ -37,7 +37,7 @@ extension AccountCommand {
                 throw Failure(
                     "The data of its attachments is still stored. hesper serve removes it later. \(blocker)")
             } catch {
-                // The blobs do not belong to an account any more. A server removes them later.
+                // The account is already deleted. A server removes the remaining blobs later.
                 throw Failure(
                     "The data of its attachments is still stored. hesper serve removes it later. \(error)")
             }

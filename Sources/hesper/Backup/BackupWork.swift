@@ -3,12 +3,12 @@ import HesperModel
 import HesperSQLite
 import HesperStore
 
-/// Makes a backup of an installation: copies the state that it has at one moment to a folder.
+/// Copies the state that an installation has at one moment to a backup folder.
 struct BackupWork {
     let store: SQLiteStore
     let blobs: any BlobStore
     let folder: BackupFolder
-    /// An earlier backup on the same file system. Files that it contains are linked instead of copied.
+    /// An earlier backup on the same file system. Files that the earlier backup contains are linked instead of copied.
     var earlier: BackupFolder?
     /// Whether to show progress on the terminal.
     var showsProgress = true

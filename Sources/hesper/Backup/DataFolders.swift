@@ -2,11 +2,11 @@ import Foundation
 import HesperBlobs
 
 /// The folders that an installation uses. A backup folder must not overlap with them, because the server and the backup each
-/// remove files that they do not know.
+/// remove unknown files from their folders.
 struct DataFolders {
     private struct Folder {
         let path: String
-        /// What the folder contains, for example `the data`. Used in messages.
+        /// The contents of the folder as named in messages, for example `the data`.
         let contents: String
         /// Whether a backup folder may be inside this folder.
         var isOpen = false
@@ -20,8 +20,8 @@ struct DataFolders {
         let attachments = try settings.attachments()
         if !S3Location.isURL(attachments) { folders.append(Folder(path: attachments, contents: "the attachments")) }
         folders += [
-            // This folder is included even if attachments are stored elsewhere, because the server uses it when that setting is
-            // removed.
+            // This folder is included even if attachments are stored elsewhere, because the server uses this folder if the
+            // setting for attachments is removed.
             Folder(path: settings.defaultAttachments, contents: "the attachments"),
             Folder(path: settings.uploads, contents: "the uploads"),
             Folder(path: OwnCertificate.folder(in: settings.data), contents: "the certificate"),
@@ -32,7 +32,8 @@ struct DataFolders {
         self.folders = folders
     }
 
-    /// Describes how a backup folder overlaps with one of these folders. Nil if it does not overlap.
+    /// Describes how a backup folder overlaps with one of these folders. Nil if the backup folder does not overlap with any of
+    /// them.
     func overlap(with backup: String) -> String? {
         let path = RealPath(backup)
         for folder in folders {

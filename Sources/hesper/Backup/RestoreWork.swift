@@ -10,11 +10,11 @@ struct RestoreWork {
     let manifest: BackupManifest?
     let blobs: any BlobStore
     let target: RestoredFolder
-    /// The options for restoring what is not damaged. Nil to refuse a damaged backup.
+    /// The options for restoring the undamaged parts of a damaged backup. If nil, a damaged backup is refused.
     var salvage: Salvage?
 
     struct Salvage {
-        /// The hash of a random password, which replaces the password hash of accounts whose own hash is lost.
+        /// The hash of a random password. Accounts whose own password hash is lost get this hash.
         let passwordHash: String
     }
 
@@ -27,8 +27,8 @@ struct RestoreWork {
         var lost: [String] = []
     }
 
-    /// Restores everything. If the backup is refused, all files that were restored are removed. After a transient error, such
-    /// as a full disk, they are kept, and the next restore continues with them.
+    /// Restores the backup. After a transient error, such as a full disk, the restored files are kept, and the next restore
+    /// continues with them. After any other error, the restored files are removed.
     func run() async throws -> Report {
         var written: [BlobName] = []
         do {
@@ -57,7 +57,7 @@ struct RestoreWork {
                 report.missing.append(blob.name.path)
                 if salvage != nil { unavailable.append(blob) }
             } else {
-                // All blobs are checked before any of them is restored.
+                // This check of all blobs is completed before the first blob is restored.
                 if salvage == nil, try await !folder.contains(blob.data) { throw folder.missingBytes(blob.data) }
                 remaining.append(blob)
             }
@@ -116,7 +116,8 @@ struct RestoreWork {
         do { return try await folder.damage(to: blob.data)?.message } catch { return "\(error)." }
     }
 
-    /// Whether the storage already contains these bytes, because a bucket was not lost or an earlier restore was interrupted.
+    /// Whether the storage already contains the bytes of the blob, for example because an earlier restore was interrupted. If the
+    /// stored bytes differ, they are removed.
     private func isPresent(_ blob: Blob) async throws -> Bool {
         guard let count = try await blobs.byteCount(of: blob.name) else { return false }
         if count == blob.data.byteCount {

@@ -8,8 +8,8 @@ import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// Makes backups while the server runs. The interval begins with the most recent complete backup in the folder, even if the
-/// server is restarted.
+/// Makes backups while the server runs. A backup is due one interval after the most recent complete backup in the folder, even if
+/// the server was restarted in the meantime.
 struct ScheduledBackups: Service {
     let schedule: BackupSchedule
     let installation: NodeID
@@ -21,7 +21,8 @@ struct ScheduledBackups: Service {
     private static let checkInterval = Duration.seconds(60)
     private static let backoff = Backoff(first: .seconds(60), longest: .seconds(3_600))
 
-    /// The date of the most recent complete backup. It is not known before the folder was read, and after an error.
+    /// The date of the most recent complete backup, if it is known. It is unknown until the folder has been read, and again after
+    /// an error.
     private struct State {
         var isKnown = false
         var last: Timestamp?

@@ -3,7 +3,7 @@ import HesperModel
 import HesperSQLite
 import HesperStore
 
-/// Reads a backup, and compares it with its manifest, with its database, and with the hashes in its file names.
+/// Reads the files of a backup and compares them with the manifest, the database and the hashes in the file names.
 struct VerifyWork {
     let folder: BackupFolder
     let manifest: BackupManifest

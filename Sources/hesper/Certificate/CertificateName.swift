@@ -79,7 +79,7 @@ enum CertificateName: Hashable, Sendable {
         return .dnsName(".\(name)")
     }
 
-    /// A name constraint that covers the network of all addresses with the same first `bits` bits.
+    /// A name constraint that covers all addresses whose first `bits` bits are the same as those of `bytes`.
     private static func network(_ bytes: [UInt8], bits: Int) -> GeneralName {
         let mask = bytes.indices.map { ~UInt8(truncatingIfNeeded: 0xff >> min(max(bits - 8 * $0, 0), 8)) }
         return .ipAddress(ASN1OctetString(contentBytes: (bytes + mask)[...]))

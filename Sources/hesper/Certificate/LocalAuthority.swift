@@ -11,7 +11,8 @@ import X509
 struct LocalAuthority: Sendable {
     let pair: CertificatePair
 
-    /// The number of days for which the authority is valid. It is large, because devices must be made to trust it manually.
+    /// The number of days for which the authority is valid. The number is large, because users must make each device trust a new
+    /// authority manually.
     static let days = 3_650
     /// The number of days for which a server certificate is valid. Apple allows at most 398.
     static let serverDays = 397
@@ -19,7 +20,7 @@ struct LocalAuthority: Sendable {
     /// Creates a new authority.
     init(for names: [CertificateName], machine: String = ServerNames.machine, now: Date) throws {
         let key = P256.Signing.PrivateKey()
-        // The name contains a random number. Without it, users and programs would confuse two authorities with the same name.
+        // Users and programs would confuse two authorities with the same name, so the name contains a random number.
         let number = String(UInt32.random(in: 0x1000_0000 ... .max), radix: 16)
         let name = try DistinguishedName { CommonName("Hesper on \(machine.prefix(40)) (\(number))") }
         let start = now - LocalAuthority.clockTolerance

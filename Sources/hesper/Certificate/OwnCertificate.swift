@@ -3,8 +3,8 @@ import HesperBlobs
 import HesperServer
 import X509
 
-/// The self-signed certificate of the server, and the authority that signs it. Both are stored in the folder `tls` of the data
-/// folder.
+/// The certificate that the server creates for itself, and the authority that signs this certificate. Both are stored in the
+/// folder `tls` of the data folder.
 struct OwnCertificate: Sendable {
     let folder: PrivateFolder
     let names: ServerNames
@@ -12,7 +12,7 @@ struct OwnCertificate: Sendable {
     static let (authority, authorityKey) = ("authority.pem", "authority.key")
     static let (server, serverKey) = ("server.pem", "server.key")
 
-    /// The number of days before its expiry at which a certificate is renewed.
+    /// A certificate is renewed this number of days before it expires.
     static let daysToRenew = 30
 
     /// Locates the certificates of an installation.
@@ -32,7 +32,7 @@ struct OwnCertificate: Sendable {
             isOwn: true)
     }
 
-    /// The certificates in the folder that can be used.
+    /// The usable certificates in the folder.
     struct State: Sendable {
         /// The authority; nil if it does not exist yet.
         var authority: LocalAuthority?
@@ -76,8 +76,9 @@ struct OwnCertificate: Sendable {
 
     private func knownAuthority() throws -> LocalAuthority? {
         guard let certificate = try folder.contents(of: OwnCertificate.authority) else {
-            // The authority's key is written before its certificate, so no device trusts an authority of which only the key
-            // exists. The server's certificate is written last. If it exists, so did the authority's certificate.
+            // The authority's certificate is written before the server's certificate. If the server's certificate exists, the
+            // authority's certificate was therefore lost. Otherwise, no device trusts the authority yet, and a new authority can
+            // be created.
             guard try folder.contents(of: OwnCertificate.server) == nil else {
                 throw unusable("\(OwnCertificate.authority) is missing")
             }
@@ -109,7 +110,7 @@ struct OwnCertificate: Sendable {
             authority.hasSigned(found), let names = try? found.extensions.subjectAlternativeNames,
             Set(names) == Set(certified(by: authority).map(\.general))
         else { return nil }
-        // The certificate may be from the future if the clock was set back. Then it is not valid yet.
+        // If the clock was set back, the certificate may not be valid yet.
         let soon = min(now + LocalAuthority.seconds(OwnCertificate.daysToRenew), authority.certificate.notValidAfter)
         return found.notValidBefore <= now && soon <= found.notValidAfter ? found : nil
     }

@@ -4,8 +4,8 @@ import Foundation
 struct ServerNames: Sendable, Equatable {
     /// The names that the operator set. The certificate must contain all of them.
     let configured: [CertificateName]
-    /// The default names. The certificate contains those that the authority allows: the host name of a container changes with
-    /// each start, and the authority may not allow the new one.
+    /// The default names. The certificate contains only the default names that the authority allows. For example, the host name
+    /// of a container changes with each start, and the authority may not allow the new host name.
     let defaults: [CertificateName]
 
     /// - Parameter machine: the host name of the machine.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Checks the self-signed certificate.
+/// Checks the certificate that the server creates for itself, and its authority.
 struct CertificateDiagnosis {
     let own: OwnCertificate
 

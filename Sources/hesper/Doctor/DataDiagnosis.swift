@@ -65,8 +65,8 @@ struct DataDiagnosis {
     /// The number of accounts to read: one more than the maximum, to detect whether there are more accounts than are listed.
     private static let clockLimit = maximumAccounts + 1
 
-    /// Findings about accounts with edits whose clocks are further ahead than a server accepts now. The server accepted these
-    /// edits while its own clock was wrong.
+    /// Findings about accounts with edits whose clocks are so far ahead that a server would refuse the edits now. A server
+    /// accepted these edits while the server's own clock was wrong.
     private static func ahead(_ clocks: [AccountClock]) -> [Diagnosis] {
         let now = Timestamp.now
         let ahead = clocks.filter { $0.clock.timestamp > now.adding(Int64(Limits.clockAhead)) }
@@ -114,7 +114,7 @@ struct DataDiagnosis {
                 let blobs = try await settings.openBlobs()
                 return [.ok("The bucket of the attachments is accessible.")] + (await claim(of: database, to: blobs))
             }
-            // The folder of attachments may be missing: it is created when it is needed.
+            // The folder of attachments is created when it is needed, so it is not a problem if the folder does not exist.
             guard FileManager.default.fileExists(atPath: location) else { return [] }
             return FolderDiagnosis(path: location, contents: "attachments").all()
                 + (await claim(of: database, to: try await settings.openBlobs()))

@@ -3,13 +3,13 @@ import Foundation
 /// Checks a folder of an installation: its owner, permissions and free space.
 struct FolderDiagnosis {
     let path: String
-    /// What the folder contains, for example `data`. Used in messages.
+    /// The contents of the folder as named in messages, for example `data`.
     let contents: String
     /// Whether only the owner may have access to the folder.
     var isPrivate = true
 
-    /// The limits of free disk space, in bytes. Below the first, writes may fail soon, which is reported as wrong. Below the
-    /// second, a warning is reported.
+    /// The limits of free disk space, in bytes. If less than `criticalSpace` is free, writes may fail soon, and the finding is
+    /// `wrong`. If less than `lowSpace` is free, the finding is a warning.
     private static let (criticalSpace, lowSpace) = (Int64(64) << 20, Int64(1) << 30)
 
     func all() -> [Diagnosis] {
@@ -36,7 +36,7 @@ struct FolderDiagnosis {
         return found.isEmpty ? [.ok("The \(contents) folder \(path) is private and has enough free space.")] : found
     }
 
-    /// Findings about files of the database, including SQLite's other files, that other users can access.
+    /// Findings about database files that other users can access. They include the additional files that SQLite creates.
     private func readableFiles() -> [Diagnosis] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return names.sorted().filter { $0.hasPrefix("hesper.") }.flatMap { name -> [Diagnosis] in

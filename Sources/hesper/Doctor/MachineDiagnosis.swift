@@ -6,8 +6,8 @@ import HesperServer
 struct MachineDiagnosis {
     let settings: Settings
 
-    /// A warning begins this long before a certificate expires, in milliseconds. By then, automatic renewal has usually failed
-    /// several times.
+    /// The time before the expiry of a certificate at which warnings begin, in milliseconds. It is so short that automatic
+    /// renewal has usually failed several times by then.
     private static let notice: Int64 = 14 * 86_400_000
 
     func all() -> [Diagnosis] { certificate() + clock() + files() }
@@ -27,8 +27,8 @@ struct MachineDiagnosis {
         }
     }
 
-    /// Checks the machine's clock. If it is behind, the server refuses edits of devices with a correct clock (merge.md,
-    /// Clocks). It is certainly behind if it shows a time before this binary was built.
+    /// Checks the machine's clock. If it is behind, the server refuses edits of devices with a correct clock (merge.md, Clocks).
+    /// The clock is certainly behind if it shows a time before this binary was built.
     private func clock() -> [Diagnosis] {
         let attributes = try? FileManager.default.attributesOfItem(atPath: ShareFolder.binary)
         if let built = attributes?[.modificationDate] as? Date, built > Date() {

@@ -12,7 +12,8 @@ struct ArchiveAttachments: Sendable {
     /// The maximum size of an attachment in bytes.
     let maximumBytes: Int64
 
-    /// Stores the data of all attachments that the account does not have yet. The archive is read once, in its order.
+    /// Stores the data of all attachments that the account does not have yet. The archive is read once, from its beginning to its
+    /// end.
     /// - Parameter done: called for each attachment of the archive.
     /// - Returns: the attachments that could not be stored, with the reasons.
     func add(
@@ -56,11 +57,11 @@ struct ArchiveAttachments: Sendable {
         let blob = Blob(name: name, data: data, arrivalDate: .now)
         do {
             let stored = try await pusher.trying { try await scope.commit { try admission.add(blob, in: $0) } }
-            // Another process stored the data of this attachment first.
+            // If another process stored the data of this attachment first, the data that was just written is removed.
             if stored.name != name { try await blobs.remove(name) }
         } catch let problem as Problem {
-            // After any other error, it is not known whether the store recorded the blob. If it did not, a sweep removes the
-            // blob.
+            // The store did not record the blob. After any other error, the store may have recorded the blob, so it is not
+            // removed here. If the store did not record it, a sweep removes it.
             try await blobs.remove(name)
             throw problem
         }

@@ -2,8 +2,8 @@ import HesperArchive
 import HesperModel
 import HesperStore
 
-/// Imports an export into the same or another account. Objects keep their IDs and clocks. They are merged like edits that a
-/// device pushes to a restored server.
+/// Imports an archive that was exported from the same account or from another account. Objects keep their IDs and clocks. They
+/// are merged like edits that a device pushes to a restored server.
 ///
 /// The data of attachments is imported first, because an attachment without data is refused. Then the objects are imported, in
 /// the order of `hesper.json`.
@@ -66,8 +66,8 @@ struct ArchiveImporter: Sendable {
     private func push(_ elements: [Push.Element], _ refused: [UniqueID: String]) async throws -> ImportReport {
         let applied = try await pusher.push { _, _, _ in Push(elements) }
         let ahead = elements.withClocksAhead(applied.receipts)
-        // The clocks of these edits are too far ahead of this server's clock (merge.md, Clocks, Clock skew). The edits get new
-        // clocks.
+        // Edits whose clocks are too far ahead of this server's clock are pushed again with new clocks (merge.md, Clocks, Clock
+        // skew).
         let again =
             ahead.isEmpty
             ? nil : try await pusher.push { try ahead.stamped(in: $0.bag(of: $1.head.scope), stamp: &$2) }
@@ -76,7 +76,7 @@ struct ArchiveImporter: Sendable {
 }
 
 extension Push.Element {
-    /// The approximate size of the element in a push, in bytes: the size of its texts.
+    /// The total size of the element's texts, in bytes. It approximates the size of the element in a push.
     fileprivate var textBytes: Int {
         guard case .change(let change) = self else { return 0 }
         return change.edits.reduce(0) { sum, edit in

@@ -30,7 +30,7 @@ struct ClocksAhead: Sendable {
 }
 
 extension [Push.Element] {
-    /// The changes with those edits of this push that were refused with `clock-ahead`.
+    /// Returns the edits of this push that were refused with `clock-ahead`, and the changes to which they belong.
     func withClocksAhead(_ receipts: [Receipt]) -> ClocksAhead {
         var ahead = ClocksAhead()
         for (element, receipt) in zip(self, receipts) {

@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// Creates pushes from imported files. Their edits are like those of a device that created the notes.
+/// Creates pushes from imported files. The edits are the same as if a device had created the notes.
 enum ImportPush {
     /// Creates a push with the changes that the scope does not contain yet. A new note is pushed completely. For an existing
     /// note only the text is pushed, so that an import does not undo later changes. A deleted note stays deleted.
@@ -54,12 +54,12 @@ private struct ImportTags {
     }
 
     private static let tags = UniqueID(high: 0xe1c4_07a9_8d36_4275, low: 0xb58f_1e60_93d2_4ca7)
-    /// The number of derived IDs that are tried before a random ID is used. Whenever an imported tag was deleted or renamed,
-    /// its derived ID cannot be used again.
+    /// The maximum number of derived IDs that are tried before a random ID is used. Whenever an imported tag was deleted or
+    /// renamed, its derived ID cannot be used again.
     private static let generations = 100
 
-    /// An ID for a new tag that no object has. Deleted tags are not restored, and renamed tags keep their new names, so the
-    /// first derived ID that was never used is returned.
+    /// An ID for a new tag. No object has or had this ID. Deleted tags are not restored, and renamed tags keep their new names,
+    /// so the first derived ID that was never used is returned.
     private func unusedID(_ folded: String) throws -> UniqueID {
         for generation in 0..<ImportTags.generations {
             let id = UniqueID.derived(from: generation == 0 ? folded : "\(folded)\n\(generation)", in: ImportTags.tags)

@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// Pushes imported changes to an account. It uses a push queue of this process.
+/// Pushes imported changes to an account. This process writes the changes itself, through its own push queue.
 struct ImportPusher: Sendable {
     let scope: Scope
     let quota: Int64?
@@ -11,12 +11,12 @@ struct ImportPusher: Sendable {
     private static let maximumAttempts = 5
 
     /// - Parameters:
-    ///   - store: a store that servers and other commands may use at the same time.
+    ///   - store: the store of the account. Servers and other commands may use it at the same time.
     ///   - quota: the quota of accounts that do not have a quota of their own, in bytes; nil for no limit.
     init(store: any Store, scope: ScopeID, quota: Int64?) {
         self.quota = quota
         let queue = PushQueue(store: store) { heads in
-            // Signals inform servers of the new changes, because only servers know which clients are connected.
+            // Signals inform the servers of the new changes, so that the servers can notify their connected clients.
             store.signals?.send(heads.map { .committed($0.scope, $0.sequence) })
         }
         self.scope = Scope(scope, queue: queue, installation: store.installation, quota: quota, now: { Timestamp.now })

@@ -20,7 +20,7 @@ struct ImportReport: Sendable, Equatable {
     var deletions = 0
     /// The files that could not be imported, and the objects that were refused completely or in part.
     var skipped: [Skipped] = []
-    /// The number of files that an import ignores.
+    /// The number of ignored files (``TextSource/ignored``).
     var ignored = 0
 
     struct Skipped: Sendable, Equatable {
@@ -87,7 +87,7 @@ extension ImportReport {
 extension ImportReport {
     /// The report of one push of objects from an archive.
     /// - Parameters:
-    ///   - again: the result of a second push, of the edits that got new clocks. Nil if there was no second push.
+    ///   - again: the result of a second push, which contained the edits with new clocks. Nil if there was no second push.
     ///   - missing: the attachments that could not be stored, with the reasons.
     init(
         of elements: [Push.Element], _ applied: Scope.PushResult, _ again: Scope.PushResult?,
@@ -124,10 +124,10 @@ extension ImportReport {
 }
 
 extension Receipt {
-    /// The first problem of the receipt.
+    /// The first problem in ``refusals``; nil if there is none.
     fileprivate var refusal: Problem? { refusals.first?.problem }
 
-    /// All problems of the receipt except `clock-ahead`: edits with this problem are pushed again with new clocks.
+    /// All problems of the receipt except `clock-ahead`. Edits with the problem `clock-ahead` are pushed again with new clocks.
     fileprivate var refusals: [(field: String?, problem: Problem)] {
         if let problem { return [(nil, problem)] }
         return fields.sorted { $0.key < $1.key }.compactMap { field, outcome in

@@ -12,7 +12,7 @@ struct Importer: Sendable {
     static let pushBytes = 4 << 20
 
     /// - Parameters:
-    ///   - store: a store that servers and other commands may use at the same time.
+    ///   - store: the store of the account. Servers and other commands may use it at the same time.
     ///   - quota: the quota of accounts that do not have a quota of their own, in bytes; nil for no limit.
     init(store: any Store, scope: ScopeID, quota: Int64? = nil) {
         pusher = ImportPusher(store: store, scope: scope, quota: quota)

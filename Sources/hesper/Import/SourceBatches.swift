@@ -17,7 +17,7 @@ struct SourceBatches {
 
     init(_ source: any TextSource) { self.source = source }
 
-    /// Reads the next batch. Returns nil after the last one.
+    /// Reads the next batch. Returns nil after the last batch.
     /// - Throws: errors after which no further file can be read, such as a damaged archive.
     mutating func next() throws -> Batch? {
         guard index < source.files.count else { return nil }

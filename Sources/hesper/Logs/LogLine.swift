@@ -23,7 +23,8 @@ struct LogLine {
         values = metadata.map { (LogLine.name($0.key), LogLine.cut("\($0.value)")) }.sorted { $0.name < $1.name }
     }
 
-    /// Replaces the name of the request ID that the library Hummingbird uses with a shorter one.
+    /// Returns the name of a metadata value in the log line. The name that the library Hummingbird uses for the request ID is
+    /// shortened.
     private static func name(_ key: String) -> String { key == "hb.request.id" ? "request" : key }
 
     private static func cut(_ text: String) -> String {
@@ -56,7 +57,7 @@ struct LogLine {
             writer.member("time", date)
             writer.member("level", level.rawValue)
             writer.member("message", LogLine.escaped(message))
-            // Metadata must not repeat the members that the line itself has.
+            // Metadata with the name of one of the members above is left out, so that no member occurs twice.
             for (name, value) in values where !["time", "level", "message"].contains(name) {
                 writer.member(name, LogLine.escaped(value))
             }

@@ -1,13 +1,14 @@
 /// The variables in a file that has the syntax of systemd's `EnvironmentFile=` (systemd.exec(5)).
 ///
 /// Each line is one assignment. Lines that begin with `#` or `;`, and lines without `=`, are ignored. Quotes are removed. A
-/// backslash escapes the next character; at the end of a line, it joins the line with the next. Variables are not expanded.
+/// backslash escapes the next character. A backslash at the end of a line joins the line with the next line. Variables are not
+/// expanded.
 ///
 ///     EnvironmentFile("HESPER_PORT=8080\nHESPER_MAIL_FROM='a b'").variables
 struct EnvironmentFile: Equatable {
     private(set) var variables: [String: String] = [:]
 
-    /// The states of systemd's parser (env-file.c in its sources).
+    /// The states of systemd's parser (env-file.c in the sources of systemd).
     private enum State {
         case beforeKey, comment, key
         case beforeValue, value, escapeInValue
@@ -22,8 +23,7 @@ struct EnvironmentFile: Equatable {
     init(_ text: String) {
         var state = State.beforeKey
         var (key, value) = ("", "")
-        // White space at the end of a value is removed, unless it is quoted or escaped. This is the length of the value without
-        // it.
+        // The length of the value without the white space at its end, which is removed. Quoted or escaped white space is kept.
         var lengthToKeep = 0
 
         func end(into variables: inout [String: String]) {

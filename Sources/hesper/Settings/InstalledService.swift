@@ -1,6 +1,6 @@
 import Foundation
 
-/// The systemd service of Hesper on this machine, with its environment. It counts as installed only if it runs this binary.
+/// The systemd service of Hesper on this machine, with its environment. A service that runs another binary is ignored.
 ///
 /// Commands use the settings of the service, so that `sudo -u hesper hesper doctor` checks the data of the service (decision
 /// 59).

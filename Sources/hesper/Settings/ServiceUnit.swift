@@ -15,7 +15,7 @@ struct ServiceUnit: Equatable {
 
     struct File: Equatable {
         let path: String
-        /// Whether the service starts even if the file is missing.
+        /// Whether the service starts even if this environment file does not exist.
         let isOptional: Bool
     }
 

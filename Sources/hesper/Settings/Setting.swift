@@ -39,8 +39,8 @@ enum Setting: String, CaseIterable {
     /// The option on the command line, for example `--sign-up`.
     var flag: String { "--" + flagName }
 
-    /// The option without the leading hyphens. If the setting is a list, the option is in the singular, because it adds one
-    /// value.
+    /// The option without the leading hyphens. If the setting is a list, the name of the option is in the singular, because each
+    /// use of the option adds one value.
     var flagName: String {
         if let flag = row.flag { return flag }
         return words.joined(separator: "-")
@@ -52,7 +52,7 @@ enum Setting: String, CaseIterable {
     static let variablePrefix = "HESPER_"
     /// The variable for the path of the settings file. The path cannot be set in that file itself.
     static let configVariable = "HESPER_CONFIG"
-    /// This variable is read by the S3 client, together with the AWS variables.
+    /// The variable that selects path-style requests to S3. The S3 client reads this variable, together with the AWS variables.
     static let pathStyleVariable = "HESPER_S3_PATH_STYLE"
 
     /// The words of the key: `signUp` yields `["sign", "up"]`.

@@ -4,8 +4,8 @@ import HesperStore
 
 extension Settings {
     /// Opens the storage for attachments: a folder or a bucket.
-    /// - Parameter onUnavailable: called if the bucket is unavailable; the storage is opened all the same. If it is nil, an
-    ///   error is thrown instead.
+    /// - Parameter onUnavailable: called if the bucket is unavailable. The storage is opened nevertheless. If `onUnavailable` is
+    ///   nil, the error is thrown instead.
     /// - Throws: ``Failure`` if a setting is invalid.
     func openBlobs(onUnavailable: ((StoreError) -> Void)? = nil) async throws -> any BlobStore {
         let location = try attachments()

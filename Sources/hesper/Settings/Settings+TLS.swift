@@ -37,7 +37,7 @@ extension Settings {
 
     static let selfSigned = "self-signed"
 
-    /// The names that clients use for the server, as far as the operator has set them.
+    /// The names of the server in the settings for the host and the URL. Empty if neither of them is set.
     private func configuredNames() throws -> [CertificateName] {
         var names: [CertificateName] = []
         if let found = try reader.string(.host) {

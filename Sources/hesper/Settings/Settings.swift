@@ -7,8 +7,9 @@ import Logging
 
 /// The settings of an installation. They are read and validated before anything else starts.
 ///
-/// Options take precedence over variables, and variables over the settings file. That file is the value of `--config`, or else
-/// of `HESPER_CONFIG`, or else `hesper.json` in the data folder if it exists.
+/// Options take precedence over variables, and variables over the settings file. The path of the settings file is the value of
+/// `--config` or, if that is not given, of `HESPER_CONFIG`. If neither is given, the file is `hesper.json` in the data folder, if
+/// it exists.
 struct Settings {
     let reader: SettingReader
     /// The data folder.
@@ -94,8 +95,8 @@ struct Settings {
         return size.bytes
     }
 
-    /// The rate limit for the requests of an account. All requests of a minute may come at once, because a device may need many
-    /// requests after it was offline.
+    /// The rate limit for the requests of an account. An account may send all requests of a minute at once, because a device may
+    /// need many requests after it was offline.
     private static func requests(_ found: SettingReader.LocatedValue<String>) throws -> Rate? {
         guard found.value != "none" else { return nil }
         guard let number = Int(found.value), (60...1_000_000).contains(number) else {
@@ -209,7 +210,8 @@ struct Settings {
 
     func logFormat() throws -> LogFormat { try reader.choice(.logFormat)?.value ?? .text }
 
-    /// The folder that contains `Public/` and `openapi.yaml`. Nil if no folder is set and the default folders are searched.
+    /// The folder that contains `Public/` and `openapi.yaml`. Nil if no folder is set. In that case, the default folders are
+    /// searched.
     func publicFolder() throws -> String? {
         guard let found = try reader.string(.public) else { return nil }
         var isFolder: ObjCBool = false
