@@ -3,8 +3,8 @@ import HesperStore
 
 extension PostgresSnapshot {
     /// Reads the rows of a scan in batches of about a megabyte until `body` returns false. Each batch starts where the previous
-    /// batch ended. The statement omits bodies that exceed the limit of a result. Then the next batch starts with the first row
-    /// whose body was omitted.
+    /// batch ended. When the bodies of a batch together reach the maximum size of a result, the statement returns the remaining
+    /// rows without their bodies. In this case, the next batch starts with the first row that has no body.
     func scan(_ scan: Scan, in scope: ScopeID, _ body: (ScanRow) throws -> Bool) throws {
         let statements = ScanStatements(scan)
         guard let sql = statements.rows(newestFirst: scan.newestFirst) else { return }

@@ -5,7 +5,7 @@ import HesperStore
 public enum PushStatements {
     // MARK: Reads
 
-    /// Reads the row of a scope. Parameter: scope.
+    /// Reads the row of a scope. The row needs no lock, because a write transaction locks the whole database. Parameter: scope.
     public static let lock = """
         SELECT sequence, digest, greatest_clock, server_clock, has_revocations, restored_sequence, parcel_bytes,
             blob_bytes, quota

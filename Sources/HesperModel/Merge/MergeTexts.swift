@@ -268,8 +268,9 @@ extension ScopeDraft {
         return nil
     }
 
-    /// The text with this clock of the deleted note from which this note was rescued. Devices push texts that they wrote for
-    /// the deleted note to the rescued note. These texts name the texts of the deleted note as their bases.
+    /// Returns the text that has the given clock and belongs to the deleted note from which this note was rescued. It is needed
+    /// as a base: a device that edited the deleted note pushes its texts to the rescued note, and their bases are texts of the
+    /// deleted note.
     private func rescued(_ clock: Clock, into id: UniqueID) throws -> Edit? {
         guard wasKnown(id) else { return nil }
         for parcel in try bag.parcels(rescuedInto: id, holding: clock) {

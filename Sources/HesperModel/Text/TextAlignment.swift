@@ -166,8 +166,8 @@ struct TextAlignment {
         return next
     }
 
-    /// Adds the part of a replacement that is between paired line breaks. In this part, at most one of the two texts has line
-    /// breaks.
+    /// Adds a replacement that lies between two line breaks that were matched in both texts, in parts if necessary. All line breaks
+    /// that could be matched were matched, so at most one of the two texts has further line breaks in the replacement.
     private mutating func split(_ hunk: TextHunk) {
         var (base, side) = (hunk.base, hunk.side)
         while let one = base.first, let other = side.first, isSame(one, other) {

@@ -1,6 +1,6 @@
 /// The text that one side inserted at one place between two tokens of the base: tokens, and whole lines that were moved there.
 struct TextInsertion {
-    /// A token of the side, or a whole moved line.
+    /// An element of an insertion: a token of the text of the side that inserted it, or a whole line that was moved here.
     struct Element {
         /// The token, or the first token of the moved line.
         let token: Int

@@ -6,8 +6,8 @@ extension SearchPosition {
     /// How many numbers the cursor for a position after a note consists of.
     static let numbers = 5
 
-    /// The cursor for this position. A position after a note is written as the note's sort date, counted from the earliest
-    /// possible date, and the note's ID in four numbers of 32 bits. So no number is negative.
+    /// The cursor for this position. If the position follows a note, the cursor consists of five numbers: the note's sort date, and
+    /// the note's ID as four numbers of 32 bits. The date is counted from the earliest possible date, so that it is not negative.
     var cursor: Cursor {
         switch self {
         case .past(let count): return Cursor(Int64(count))

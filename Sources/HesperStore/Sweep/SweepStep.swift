@@ -8,7 +8,7 @@ enum SweepStep: Sendable, Equatable {
     case reschedule(DueSweep, next: Timestamp?)
     case finish(DueSweep)
 
-    /// The examination that the step results from.
+    /// The due sweep of the object for which this step was decided.
     var sweep: DueSweep {
         switch self {
         case .record(_, let sweep), .drop(_, let sweep), .purge(_, let sweep), .reschedule(let sweep, _),

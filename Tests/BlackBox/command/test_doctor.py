@@ -54,7 +54,7 @@ def test_a_sound_installation(hesper: Hesper, ada: str, tmp_path: Path) -> None:
         ([], {"HESPER_HOST": "0.0.0.0"}, "warning: The server listens on 0.0.0.0 without TLS, "),
         ([], {"HESPER_HOST": "0.0.0.0", "HESPER_SIGN_UP": "open"}, "warning: Everyone who can connect to 0.0.0.0 can"),
         ([], {"HESPER_SIGN_UP": "open"}, "warning: All users of this machine, and all clients of a proxy, can create accounts."),
-        ([], {"HESPER_SIGN_UP": ""}, "warning: All users of this machine can create accounts. Behind a proxy"),
+        ([], {"HESPER_SIGN_UP": ""}, "warning: All users of this machine can create accounts. If the server is behind a proxy"),
         ([], {"HESPER_SIGN_UP": "", "HESPER_TRUSTED_PROXIES": "127.0.0.1"}, "ok: The settings are valid."),
         ([], {"HESPER_METRICS": "0.0.0.0:9464"}, "warning: Metrics are available to everyone who can connect to 0.0.0.0:9464"),
         ([], {"HESPER_PASSWORD_COST": "16"}, "warning: The password cost is below the recommendation of OWASP. "),

@@ -212,7 +212,7 @@ def test_doctor_reports_backups(server: Server, folder: Path) -> None:
     assert f"ok: The last complete backup is {folder / name}, one of 1.\n" in told()
     assert f"warning: The backups in {folder} are on the same disk as the data. " in told()
     old = made_at(folder / name, 2.1)
-    assert f"warning: The last complete backup, {old}, is overdue" in told()
+    assert f"warning: The last complete backup, {old}, is overdue: " in told()
     shutil.rmtree(old)
     assert f"warning: {folder} contains no complete backup. " in told()
     folder.rmdir()
