@@ -41,7 +41,8 @@ struct BackupDiagnosis {
         }
         guard last.date.adding(2 * schedule.every) >= .now else {
             return .warning(
-                "The last complete backup, \(last.path), is overdue: a newer backup should exist by now. See the log of the server.")
+                "The last complete backup, \(last.path), is overdue: a newer backup should exist by now. See the log of the server."
+            )
         }
         return .ok("The last complete backup is \(last.path), one of \(entries.count).")
     }
