@@ -31,7 +31,7 @@ const keepUpToDate = (offer, reload) => {
     })
   }
   container.oncontrollerchange = () => {
-    // The very first worker takes control of a page that is up to date. Signing out removes the worker.
+    // Not a new version: the first worker of a page, and the removal of the worker when the person signs out.
     if (controller && container.controller) offer(reload)
     controller = container.controller
   }

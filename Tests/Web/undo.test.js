@@ -1,10 +1,10 @@
 import assert from "node:assert/strict"
 import test from "node:test"
-import {History, apply, operation, transform} from "../../Public/js/model/undo.js"
+import {EditHistory, apply, operation, transform} from "../../Public/js/model/undo.js"
 import {random} from "./random.js"
 
 /** An editor that knows only texts, as note.js uses the history. */
-const editor = (text, history = new History()) => {
+const editor = (text, history = new EditHistory()) => {
   let now = 0
   const self = {
     get text() { return text },
@@ -82,6 +82,18 @@ test("a thousand steps, of four megabytes at most", () => {
   for (let count = 0; count < 5; count++) other.type(count % 2 ? "y".repeat(1 << 20) : "", 2_000)
   for (undone = 0; other.undo();) undone++
   assert.ok(undone >= 1 && undone < 5, `${undone} steps`)
+})
+
+test("steps that were undone do not count toward the limit", () => {
+  const one = editor("y".repeat(1 << 20))
+  for (let count = 0; count < 5; count++) {
+    one.type("", 2_000)
+    one.undo()
+  }
+  one.type(`${one.text}!`, 2_000)
+  one.type(`${one.text}?`, 2_000)
+  assert.ok(one.undo() && one.undo())
+  assert.equal(one.undo(), null)
 })
 
 test("operations transform so that both orders end with one text", () => {

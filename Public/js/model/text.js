@@ -7,12 +7,12 @@ const LINE = /\S.{0,199}/gu
 /** What Markdown begins a line with: headings, lists, quotations, check boxes, bold text. */
 const MARKUP = /^(?:#+|[-+*>]+(?=\s|$)|\[[ x]\](?=\s|$)|\*\*|\s)+/i
 
-/** The metadata that other apps begin a Markdown file with: lines of YAML between `---` and `---`. */
+/** The front matter of a Markdown file: lines of YAML between `---` and `---` at its beginning. */
 const FRONT_MATTER = /^---[ \t]*\r?\n(?=[\w-]+:)((?:[^\r\n]{0,500}\r?\n){1,100}?)(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/
-/** Its title, in quotation marks or not. */
+/** The title in front matter, with or without quotation marks. */
 const TITLE = /^title:[ \t]*(["']?)(\S.{0,199}?)\1[ \t]*\r?$/im
 
-/** The first lines that have words, without markup. The title of front matter is the first line, the rest of it none. */
+/** The first lines that have words, without markup. Of front matter, only the title counts, as the first line. */
 const linesOf = (text, count) => {
   const lines = []
   const [{length = 0} = "", metadata = ""] = text.match(FRONT_MATTER) ?? []

@@ -48,17 +48,17 @@ interface Superseded {
 /** DeletedObjects by uniqueID. */
 type Graves = ReadonlyMap<string, DeletedObject>
 
-/** An edit of a whole text: a positive number keeps so many code units, a negative one removes so many, a string is inserted. */
+/** An edit of a text: a positive number keeps that many code units, a negative number removes that many, a string is inserted. */
 type Operation = (number | string)[]
 
-/** A person's own edits of an open text, to be undone and done again while other devices edit it too. */
+/** The edits of one person in an open text. They can be undone and redone while other devices edit the text too. */
 interface UndoHistory {
-  /** An edit of the person's own. `now` in ms: typing without a pause is undone at once. */
+  /** Records an edit of the person. `now` is the time in ms: typing without a pause is one step. */
   add(before: string, after: string, now: number): void
-  /** Another device's edit, which is never undone. */
+  /** Adapts the recorded edits to an edit of another device, which undo never reverts. */
   transform(before: string, after: string): void
-  /** The text after the last edit is undone, and the place of the caret; null if there is none. */
+  /** Returns the text without the last edit, and the place of the caret. Null if there is nothing to undo. */
   undo(text: string): {text: string, caret: number} | null
-  /** The same for the last edit that was undone. */
+  /** Returns the text with the edit that was undone last. Null if there is nothing to redo. */
   redo(text: string): {text: string, caret: number} | null
 }

@@ -1,20 +1,22 @@
-// Undo of one's own edits in a text that other devices edit as well. An operation is a list of parts that runs over a whole text:
-// a positive number keeps so many UTF-16 code units, a negative one removes so many, a string is inserted. Two operations on one
-// text are transformed against each other (Ellis and Gibbs, 1989), so that undoing takes back one's own edits alone.
+// Undo and redo in a text that other devices edit too. Undo reverts only the edits of this person.
+//
+// An operation is a list of parts that covers a whole text. A positive number keeps that many UTF-16 code units, a negative number
+// removes that many, and a string is inserted. When another device edits the text, its operation and the recorded ones are
+// transformed against each other (operational transformation; Ellis and Gibbs, 1989).
 import {difference, splice} from "./difference.js"
 
 const MAX_STEPS = 1_000
-/** The maximum size of all inserted text in the steps, in code units. */
+/** The maximum total length of the text that undoing all steps would insert, in code units: 4 MiB. */
 const MAX_SIZE = 2 << 20
-/** Typing is one step until there is a pause of so many ms. */
+/** Typing without a pause of this length is one step, in ms. */
 const PAUSE = 1_000
 
 /** @type {(part: any) => part is string} */
 const isInsertion = part => typeof part === "string"
-/** How much of the text before an operation a part covers. */
+/** The number of code units of the text before the operation that a part covers. */
 const covers = part => isInsertion(part) ? 0 : Math.abs(part)
 
-/** Appends a part; insertions come before removals at one place, so that equal operations have equal parts. */
+/** Appends a part. At one place, insertions come before removals, so that equal operations have equal parts. */
 const push = (/** @type {any[]} */ parts, /** @type {any} */ part) => {
   if (!part) return parts
   const last = parts[parts.length - 1]
@@ -27,13 +29,13 @@ const push = (/** @type {any[]} */ parts, /** @type {any} */ part) => {
   return parts
 }
 
-/** Takes parts apart in pieces of the wanted size. */
+/** Reads parts one by one, or in pieces of a given length. */
 const reader = parts => {
   let at = 0
   let rest = parts[0]
   return {
     get part() { return rest },
-    /** The next part; of one that is a number or a string, at most so much. */
+    /** Returns the next part, or its first piece if it is longer than `most`. */
     take: (most = Infinity) => {
       const part = rest
       const isLong = isInsertion(part) ? part.length > most : Math.abs(part) > most
@@ -44,15 +46,15 @@ const reader = parts => {
   }
 }
 
-/** The operation that replaces one stretch of a text. */
+/** The operation that makes `after` of `before` with one replacement. */
 const replacement = (before, after) => {
   const {start, end, text} = splice(before, after)
   return [start, start - end, text, before.length - end].reduce(push, [])
 }
 
 /**
- * The operation that makes one text of another, as small as that can be seen: in words that were replaced, it keeps their common
- * beginning and end.
+ * The operation that makes one text of another. It changes only what differs: of a replaced word, it keeps the characters that both
+ * words begin or end with.
  *
  * @type {(before: string, after: string) => Operation}
  */
@@ -85,7 +87,7 @@ export const apply = (parts, text) => {
   return result
 }
 
-/** The operation that undoes another, which was applied to this text. */
+/** The operation that reverts an operation. `text` is the text before the operation. */
 const inverse = (parts, text) => {
   let at = 0
   return parts.reduce((/** @type {Operation} */ all, part) => {
@@ -96,7 +98,8 @@ const inverse = (parts, text) => {
 }
 
 /**
- * Two operations on one text, each as it is after the other. Of insertions at one place, the first operation's comes first.
+ * Transforms two operations on the same text, so that each can be applied after the other. If both insert at the same place, the
+ * text of the first operation comes first.
  *
  * @type {(one: Operation, other: Operation) => [Operation, Operation]}
  */
@@ -120,7 +123,7 @@ export const transform = (one, other) => {
   return [first, second]
 }
 
-/** One operation in the place of two, the second after the first. */
+/** One operation with the effect of two, of which the second is applied after the first. */
 const compose = (one, other) => {
   const [a, b] = [reader(one), reader(other)]
   const parts = []
@@ -139,7 +142,7 @@ const compose = (one, other) => {
 
 const changes = parts => parts.some(part => isInsertion(part) || part < 0)
 const sizeOf = parts => parts.reduce((sum, part) => sum + (isInsertion(part) ? part.length : 0), 0)
-/** Where the last change of an operation ends in the text that it makes. */
+/** The end of the last change of an operation, in the text after the operation. */
 const endOf = parts => {
   let at = 0
   let end = 0
@@ -151,14 +154,16 @@ const endOf = parts => {
 }
 
 /** @implements {UndoHistory} */
-export class History {
-  /** What undoes each step, the last one first to be applied. */
+export class EditHistory {
+  /** The operations that undo the steps, in the order of the steps. */
   #done = []
-  /** What does again each step that was undone. */
+  /** The operations that redo steps that were undone, the next one last. */
   #undone = []
-  #size = 0
-  /** Where and when typing goes on; null after anything else.
-   * @type {{now: number, place: number, isRemoval: boolean} | null} */
+  /**
+   * The place and time at which typing may continue the last step. Null if the next edit begins a new step.
+   *
+   * @type {{now: number, place: number, isRemoval: boolean} | null}
+   */
   #typing = null
 
   add(before, after, now) {
@@ -166,28 +171,22 @@ export class History {
     const undo = inverse(replacement(before, after), before)
     const {start, end, text} = splice(before, after)
     const [isInsertion, isRemoval] = [start === end, !text]
-    // Text that is typed without a line break, or removed character by character.
+    // Text is only inserted or only removed, and it is not a line break.
     const isSimple = isInsertion !== isRemoval && text !== "\n"
     const typing = this.#typing
     const goesOn = typing && isSimple && now - typing.now < PAUSE && typing.place === end && typing.isRemoval === isRemoval
-    if (goesOn) {
-      const last = this.#done.pop()
-      this.#size -= sizeOf(last)
-      this.#keep(compose(undo, last))
-    } else this.#keep(undo)
+    this.#done.push(goesOn ? compose(undo, this.#done.pop()) : undo)
+    this.#limit()
     this.#typing = isSimple ? {now, place: start + text.length, isRemoval} : null
     this.#undone = []
   }
 
-  #keep(parts) {
-    this.#done.push(parts)
-    this.#size += sizeOf(parts)
-    while (this.#done.length > MAX_STEPS || this.#size > MAX_SIZE && this.#done.length > 1) {
-      this.#size -= sizeOf(this.#done.shift())
-    }
+  /** Discards the oldest steps beyond the limits. The last step always stays. */
+  #limit() {
+    let size = this.#done.reduce((sum, parts) => sum + sizeOf(parts), 0)
+    while (this.#done.length > MAX_STEPS || size > MAX_SIZE && this.#done.length > 1) size -= sizeOf(this.#done.shift())
   }
 
-  /** Takes another device's change of the text in. */
   transform(before, after) {
     const theirs = operation(before, after)
     if (!changes(theirs)) return
@@ -196,7 +195,6 @@ export class History {
       let rest = theirs
       for (let at = steps.length - 1; at >= 0; at--) [steps[at], rest] = transform(steps[at], rest)
     }
-    this.#size = this.#done.reduce((sum, parts) => sum + sizeOf(parts), 0)
   }
 
   undo = text => this.#move(text, this.#done, this.#undone)
@@ -204,7 +202,7 @@ export class History {
 
   #move(text, from, to) {
     this.#typing = null
-    // A step of which other devices have left nothing changes nothing.
+    // Skips steps without effect: other devices have removed the text that these steps inserted.
     while (from.length) {
       const parts = from.pop()
       if (!changes(parts)) continue

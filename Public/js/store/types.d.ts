@@ -245,9 +245,9 @@ interface LocalCopy extends EventTarget {
   }
 
   note(id: string): Note | undefined
-  /** IDs, pinned first, then newest; `archived` null: both; `arePrepared`: a query finds only notes that are prepared for it. */
+  /** IDs, pinned first, then newest. `archived` null: both. `arePrepared`: the query is applied only to notes that are prepared. */
   notes(filter?: {query?: string, tag?: string | null, archived?: boolean | null, arePrepared?: boolean}): string[]
-  /** Prepares notes for searching, for at most so many ms. Whether all are prepared. */
+  /** Prepares notes for searching, for at most `most` ms. Returns whether all notes are prepared. */
   prepareSearch(most: number): boolean
   tag(id: string): Tag | undefined
   /** By their folded names. */

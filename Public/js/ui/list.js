@@ -8,7 +8,7 @@ const OVERSCAN = 6
 /** A mouse drags after so many px, a finger after so many ms. */
 const DRAG_DISTANCE = 6
 const DRAG_DELAY = 380
-/** Notes are prepared for a search for at most so many ms at a time. */
+/** The maximum time for which notes are prepared for a search at once, in ms. */
 const SEARCH_SLICE = 20
 /** How near to the edge of the list dragging scrolls it, in px. */
 const SCROLL_EDGE = 56
@@ -53,7 +53,7 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
     // The row at the top stays there.
     const top = Math.floor(box.scrollTop / HEIGHT)
     const anchor = box.scrollTop > 0 ? ids[top] : ""
-    // The first search after a start finds more and more, in slices, so that typing is never held up.
+    // The first search after a start prepares the notes in slices, and shows what it has found so far, so that typing is not delayed.
     const arePrepared = Boolean(query()) && !copy.prepareSearch(SEARCH_SLICE)
     if (arePrepared) searching ||= setTimeout(() => { searching = 0; refresh() })
     ids = copy.notes({query: query(), tag: scope.tag, archived: isMixed() ? null : scope.archived, arePrepared})
@@ -92,7 +92,7 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
     }
     arrange(drawn.sort((one, other) => one.at - other.at).map(({element}) => element))
   }
-  /** Puts elements into the order in which they are seen, for screen readers. The one with the focus stays, to keep it. */
+  /** Orders the elements as they are displayed, for screen readers. An element that is moved loses the focus, so the focused one stays. */
   const arrange = elements => {
     if (elements.every((element, at) => run.children[at] === element)) return
     const focus = Math.max(0, elements.indexOf(document.activeElement))

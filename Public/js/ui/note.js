@@ -1,7 +1,7 @@
 // One note: its text, to read and to edit, with its tags and files.
 import {moveCaret, rebase, splice} from "../model/difference.js"
 import {findings} from "../model/text.js"
-import {History} from "../model/undo.js"
+import {EditHistory} from "../model/undo.js"
 import {attachments} from "./attachments.js"
 import {copyOf, copyText, fill, menu, save, toast, viewOf} from "./dom.js"
 import {notices} from "./status.js"
@@ -70,7 +70,7 @@ export const editor = (app, id, tags) => {
   /** The text as it is in the editor. */
   let words = base.value
   let hasTyped = false
-  const undoHistory = new History()
+  const undoHistory = new EditHistory()
   let isComposing = false
   let running = null
   let waiting = 0
@@ -132,7 +132,7 @@ export const editor = (app, id, tags) => {
     fit()
     if (end <= selectionStart) scroll.scrollTop += area.scrollHeight - scrollHeight
   }
-  /** Puts `words` into the text area, the caret among the same words. Browsers forget what they could undo then. */
+  /** Puts `words` into the text area and keeps the caret at its words. The browser's own undo no longer works after that. */
   const replace = () => {
     const {value, selectionStart, selectionEnd} = area
     const change = splice(value, words)
@@ -140,7 +140,7 @@ export const editor = (app, id, tags) => {
     area.setSelectionRange(moveCaret(selectionStart, value, words), moveCaret(selectionEnd, value, words))
     return change
   }
-  /** Undoes the last edit of this person, or does it again. */
+  /** Undoes or redoes the last edit of this person. `name` is "undo" or "redo". */
   const move = name => {
     const moved = undoHistory[name](words)
     if (!moved) return
@@ -270,7 +270,7 @@ export const editor = (app, id, tags) => {
       event.preventDefault()
       move(key === "y" || event.shiftKey ? "redo" : "undo")
     }
-    // Escape, then Tab leads on, to the tags.
+    // Tab inserts a tab. To move the focus out of the text, press Escape, then Tab.
     if (key === "tab" && !event.shiftKey && !event.ctrlKey && !isComposing) {
       event.preventDefault()
       area.setRangeText("\t", area.selectionStart, area.selectionEnd, "end")

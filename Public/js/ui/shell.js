@@ -28,7 +28,7 @@ const showShortcuts = () => dialog(viewOf("shortcuts", {
   letters: {checked: hasLetters(), onchange: ({target}) => { localStorage.letters = target.checked }},
 }))
 
-/** Shortcuts that act wherever the focus is, except in other text fields. The others need the focus in the list, or nowhere. */
+/** Shortcuts that work wherever the focus is, except in text fields. All others work only if the list, or nothing, has the focus. */
 const EVERYWHERE = ["Enter", "Escape", "Mod+k", "Mod+z"]
 
 /** Handles shortcuts, and clicks on elements with `data-key`. */

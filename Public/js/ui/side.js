@@ -26,12 +26,12 @@ export const sidePane = ({copy, go, attempt, undoable}, {side, all, archived, ta
     const values = {before: copy.tag(id), other: copy.tag(other)}
     dialog(viewOf("merge-tags", {...values, merge: () => merge(id, other, name, values)}))
   }
-  /** Gives a tag the name of another, which makes them one (merge.md, Tags). */
+  /** Gives a tag the name of another tag. The server then merges the two (merge.md, Tags). */
   const merge = (id, other, name, values) => {
     const {name: before} = copy.tag(id) ?? {name: ""}
     const [notes, others] = [id, other].map(tag => copy.notes({tag, archived: null}))
     const undo = async () => {
-      // Once the server has merged them, one of the two is gone: a new tag takes its place.
+      // If the server has merged the tags already, one of them was deleted. A new tag replaces it.
       if ([id, other].every(tag => copy.resolve(tag) === tag)) return copy.renameTag(id, before)
       const again = await copy.createTag(before)
       for (const note of notes.filter(note => copy.note(note))) {

@@ -45,7 +45,7 @@ export const tagField = ({copy, attempt}, {field, chips, input, options}, read, 
   }
 
   input.oninput = input.onfocus = suggest
-  // Words that were typed become a tag when the focus leaves, as in the address field of an e-mail: they are never lost.
+  // When the field loses the focus, the text in it becomes a tag, as in the address field of an e-mail. So no text is lost.
   input.onblur = () => {
     const name = input.value.trim()
     name ? take(name) : close()

@@ -5,9 +5,9 @@ extension TextDiff {
         let side: Int
     }
 
-    /// Finds the anchors in a box, that is, in a range of the base and a range of the side. If their order differs between the
-    /// two texts, returns the longest list of anchors whose order is the same in both (by patience sorting). Also returns
-    /// whether the two ranges have any number in common.
+    /// Finds the anchors in a box, that is, in a range of the base and a range of the side. If the order of the anchors differs
+    /// between the two texts, returns the longest list of anchors whose order is the same in both: a longest increasing
+    /// subsequence. Also returns whether the two ranges have any number in common.
     static func anchors(
         _ box: TextHunk, base: ArraySlice<Int32>, side: ArraySlice<Int32>, budget: inout TextBudget
     ) -> (anchors: [Anchor], haveCommon: Bool) {

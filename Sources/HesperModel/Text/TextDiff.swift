@@ -43,9 +43,8 @@ struct TextBudget: Sendable {
 
 /// The difference of two sequences of numbers.
 ///
-/// Small differences are found by Myers' algorithm (1986). Large differences are first split at numbers that occur once in both
-/// sequences (Cohen's patience diff). If the budget does not suffice for these methods, the remaining part is treated as
-/// replaced as a whole.
+/// Small differences are found by Myers' algorithm (1986). Large differences are first split at numbers that occur exactly once in
+/// each sequence, as `git diff --patience` does. When the budget is spent, the rest of the sequences counts as one replacement.
 struct TextDiff {
     /// The method to try first.
     enum Method {

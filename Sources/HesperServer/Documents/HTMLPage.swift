@@ -41,7 +41,7 @@ struct HTMLPage: Sendable {
     /// Whether a browser requests a page. False for all requests to the API, because their responses are JSON even if a browser
     /// sends the request.
     static func isRequested(by request: Request) -> Bool {
-        request.method == .get && !request.uri.path.hasPrefix("/v1/")
+        [.get, .head].contains(request.method) && !request.uri.path.hasPrefix("/v1/")
             && request.headers[.accept]?.contains("text/html") ?? false
     }
 

@@ -1,4 +1,4 @@
-"""Writing in the web app as a person does: shortcuts that destroy nothing, undo, tags, search, printing, imported Markdown."""
+"""Writing in the web app: shortcuts, undo, tags, search, printing, imported Markdown."""
 
 import base64
 import re
@@ -95,7 +95,7 @@ def test_undo_survives_edits_of_another_device(browser_and_device: tuple[App, De
 
 
 def test_the_first_search_after_a_start_never_blocks(browser_and_device: tuple[App, Device]):
-    """With 5,000 notes; no task takes 50 ms beyond what the machine itself adds: the longest is compared with one of them whole."""
+    """With 5,000 notes. The limit is several times the 50 ms of a long task, because the machine may be busy."""
     app, device = browser_and_device
     body = "Wörter, die gesucht werden: naïve café Ελληνικά русский " * 30
     for start in range(0, 5_000, 250):
