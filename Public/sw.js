@@ -31,7 +31,9 @@ worker.addEventListener("activate", event => event.waitUntil(cleanUp()))
 worker.addEventListener("message", ({data}) => data === "skipWaiting" && worker.skipWaiting())
 worker.addEventListener("fetch", event => {
   const {request} = event
-  const {origin, pathname} = new URL(request.url)
+  const {origin, pathname: path} = new URL(request.url)
+  // Like the server, shows the app at the path to which other apps share text.
+  const pathname = request.mode === "navigate" && path === "/capture" ? "/" : path
   if (request.method !== "GET" || origin !== worker.origin || !Object.hasOwn(files, pathname)) return
   // The only page that is served from the cache is the app itself.
   if (request.mode === "navigate" && pathname !== "/") return

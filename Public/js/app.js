@@ -3,6 +3,7 @@
 import {Copy} from "./store/copy.js"
 import {Engine} from "./sync/engine.js"
 import {problemView} from "./ui/dom.js"
+import {startLanguage} from "./ui/language.js"
 import {startShell} from "./ui/shell.js"
 import {offerUpdate} from "./ui/status.js"
 
@@ -25,7 +26,8 @@ const keepUpToDate = (offer, reload) => {
   let {controller} = container
   const offerWaiting = () => {
     const {waiting} = registration
-    if (waiting && container.controller) offer(() => {
+    // In Firefox, the first worker of a page can be its controller before the page learns that it is no longer waiting.
+    if (waiting && container.controller && waiting !== container.controller) offer(() => {
       container.oncontrollerchange = reload
       waiting.postMessage("skipWaiting")
     })
@@ -50,10 +52,13 @@ const keepUpToDate = (offer, reload) => {
   return look
 }
 
-export const copy = await Copy.open().catch(error => {
+const translated = startLanguage()
+export const copy = await Copy.open().catch(async error => {
+  await translated
   document.body.append(problemView(error, () => location.reload()))
   throw error
 })
+await translated
 export const engine = new Engine(copy)
 startShell(copy, engine)
 engine.start()

@@ -8,6 +8,7 @@ import test from "node:test"
 import {exportAll} from "../../Public/js/archive/export.js"
 import {importFiles} from "../../Public/js/archive/import.js"
 import {ZipWriter, listZip, readEntry} from "../../Public/js/archive/zip.js"
+import {successorOf} from "../../Public/js/model/marks.js"
 import {FakeCopy} from "./fake-copy.js"
 
 globalThis.crypto ??= webcrypto // not a global in Node 18
@@ -155,6 +156,31 @@ test("an export has the server's format, and importing it twice restores it once
   await other.transaction([], "readwrite", tx => tx.put("deleted", {uniqueID: NOTE, objectType: "note"}))
   assert.equal((await imported(other, blob)).deleted, 1)
   assert.equal(other.entity(NOTE), undefined, "deleted notes stay deleted")
+})
+
+test("pictures in texts become paths, and an import restores the marks", async () => {
+  const copy = await filled()
+  const deleted = "0f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90"
+  const again = successorOf(deleted, NOTE)
+  await add(copy, "attachment", again, {mimeType: "image/png", filename: "again (2).png", byteCount: 0, sha256: "-"})
+  const text = `Paris\n![a](attachment:${PICTURE} "t") ![](attachment:${TAG}) ![](attachment:${deleted})`
+  await copy.edit("note", NOTE, "text", text)
+  const exported = async () => {
+    const {blob} = await exportAll(copy, {now: DATE})
+    const found = await readWithPython(blob)
+    const [path] = Object.keys(found)
+    return [blob, path, Buffer.from(found[path][0], "hex").toString()]
+  }
+  const [blob, path, words] = await exported()
+  assert.equal(path, "Paris.md")
+  assert.equal(words, `Paris\n![a](Attachments/Eiffel-tower-.PNG "t") ![](attachment:${TAG}) ![](Attachments/again%20%282%29.png)`)
+  const other = new FakeCopy()
+  await imported(other, blob)
+  assert.equal(other.note(NOTE).text, text)
+  await copy.edit("note", NOTE, "archived", true)
+  const [, archived, moved] = await exported()
+  assert.equal(archived, "Archive/Paris.md")
+  assert.match(moved, /!\[a\]\(\.\.\/Attachments\/Eiffel-tower-\.PNG "t"\)/)
 })
 
 test("an export reports missing files and numbers equal names", async () => {

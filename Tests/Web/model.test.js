@@ -5,8 +5,6 @@ import {ClockSource, formatDate, parseDate} from "../../Public/js/model/clock.js
 import {ZERO, hashOf, xor} from "../../Public/js/model/digest.js"
 import {emptyEntity, fold, foldDeleted, membersOf, resolve} from "../../Public/js/model/entity.js"
 import {derivedID, hashOfFile, isID, newID, sha1, sha256, utf8} from "../../Public/js/model/hash.js"
-import {haystackOf, matches, queryOf} from "../../Public/js/model/search.js"
-import {random} from "./random.js"
 
 globalThis.crypto ??= webcrypto // not a global in Node 18
 const NODE = "9f86d081884c7d65"
@@ -90,24 +88,3 @@ test("members follow merges, and cycles end", () => {
   assert.deepEqual(membersOf(note, "tags", deleted, isLive), ["e", "d"], "with equal clocks, the member is kept")
 })
 
-test("search over 10,000 notes of 1 KB", () => {
-  const words = "the of and to in for is on that by this with you it not or are information café price week".split(" ")
-  const pick = random(7)
-  const haystacks = Array.from({length: 10_000}, () => {
-    let text = ""
-    while (text.length < 1024) text += words[pick(words.length)] + (pick(9) ? " " : ", ")
-    return haystackOf(text)
-  })
-  const queries = [["in", 9_000, 10_000], ["zebra", 0, 0], ["cafe pri", 9_000, 10_000], ["\"price week\"", 1, 9_999]]
-  for (const [typed, least, most] of queries) {
-    const query = queryOf(typed)
-    let best = Infinity, count = 0
-    for (let round = 0; round < 5; round++) {
-      const begin = performance.now()
-      count = haystacks.filter(haystack => matches(query, haystack)).length
-      best = Math.min(best, performance.now() - begin)
-    }
-    assert.ok(count >= least && count <= most, `${typed}: ${count}`)
-    assert.ok(best < 100, `${typed}: ${best} ms`) // 1 to 10 ms on a quiet machine
-  }
-})

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import test from "node:test"
-import {excerptOf, findings, titleOf} from "../../Public/js/model/text.js"
+import {excerptOf, findings, sharedText, titleOf} from "../../Public/js/model/text.js"
 
 const found = text => findings(text).map(({kind, start, end, value}) => `${kind} ${text.slice(start, end)} ${value}`)
 const values = text => findings(text).map(({value}) => value)
@@ -18,6 +18,30 @@ test("titles: the first line with words, without Markdown's marks", () => {
   assert.equal(titleOf("😀".repeat(300)), "😀".repeat(200))
   assert.equal(excerptOf("# Milk\n\n- bread\n- [ ] eggs\n"), "bread eggs")
   assert.equal(excerptOf("Milk"), "")
+})
+
+test("titles and excerpts have no marks", () => {
+  assert.equal(titleOf("# **Plan** for *May*"), "Plan for May")
+  assert.equal(titleOf("[The site](https://x.org/a_(b) \"title\") and [[Other note]]"), "The site and Other note")
+  assert.equal(titleOf("![](attachment:7b0c)\n![Bed by the wall](attachment:7b0c)\nText"), "Bed by the wall")
+  assert.equal(titleOf("![a cat](https://x.org/cat.png) <https://x.org>"), "a cat https://x.org")
+  assert.equal(titleOf("***\n`code_here` ~~old~~ __new__ _it_"), "code_here old new it")
+  assert.equal(titleOf("**bold *and italic* text**"), "bold and italic text")
+  assert.equal(excerptOf("T\n```js\nlet a\n```\n| a | b |\n|---|---|\n===="), "let a | a | b |")
+  for (const same of ["snake_case_name", "2 * 3 * 4", "a ** b", "#1 of 5", "[1] note", "~5 minutes", "C:\\dir", "5 < 6 > 4", "-5 degrees"]) {
+    assert.equal(titleOf(same), same)
+  }
+  assert.equal(titleOf("\\*not italic\\*"), "*not italic*")
+})
+
+test("excerpts begin near the first match", () => {
+  const find = word => line => line.includes(word) ? [[line.indexOf(word), line.indexOf(word) + word.length]] : []
+  const text = `Title with leek\nfirst\nsecond\nthird\nfourth ${"word ".repeat(20)}needle **end**\nfifth`
+  assert.equal(excerptOf(text, find("leek")), "first second third", "a match in the title moves nothing")
+  assert.equal(excerptOf(text, find("second")), `second third fourth ${"word ".repeat(20)}needle end`)
+  assert.equal(excerptOf(text, find("needle")), "…word word word needle end fifth")
+  assert.equal(excerptOf(`T\n${"京".repeat(60)}都`, find("都")), `…${"京".repeat(32)}都`)
+  assert.equal(excerptOf("Title", find("x")), "")
 })
 
 test("titles: front matter is skipped, but for its title", () => {
@@ -97,4 +121,12 @@ test("the time is linear for every text", () => {
   }
   const link = `https://a.b/${"(c)".repeat(most / 3)}`
   assert.deepEqual(values(`${link})`), [link])
+})
+
+test("shared text: title, text and address, each once", () => {
+  assert.equal(sharedText({}), "")
+  assert.equal(sharedText({title: " Bread ", text: "Rye\r\nSalt", url: "https://a.example"}), "Bread\n\nRye\nSalt\n\nhttps://a.example")
+  assert.equal(sharedText({title: "Bread", text: "Bread is good: https://a.example"}), "Bread is good: https://a.example")
+  assert.equal(sharedText({text: "See https://a.example", url: "https://a.example"}), "See https://a.example")
+  assert.equal(sharedText({title: "https://a.example", url: "https://a.example"}), "https://a.example")
 })

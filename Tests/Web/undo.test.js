@@ -72,6 +72,14 @@ test("words that another device removed do not return, and such a step is passed
   assert.equal(one.undo().text, "a")
 })
 
+test("undoing a change of style does not insert words of the part that another device removed", () => {
+  const one = editor("Milk, bread, salt")
+  one.type("**Milk, bread, salt**")
+  one.receive("**Milk, salt**")
+  assert.equal(one.undo().text, "Milk, salt")
+  assert.equal(one.redo().text, "**Milk, salt**")
+})
+
 test("a thousand steps, of four megabytes at most", () => {
   const one = editor("")
   for (let count = 0; count < 1_200; count++) one.type(`${one.text}x`, 2_000)

@@ -3,7 +3,8 @@
 import {ClockSource, formatDate, makeClock, parseDate, partsOf} from "../../Public/js/model/clock.js"
 import {ZERO, hashOf, hashOfDeleted, linesOf, xor} from "../../Public/js/model/digest.js"
 import * as model from "../../Public/js/model/entity.js"
-import {foldCase, foldName, haystackOf, matches, queryOf, termsOf} from "../../Public/js/model/search.js"
+import {marksOf, withPaths, withoutMarks} from "../../Public/js/model/marks.js"
+import {finderOf, foldCase, foldName, haystackOf, matchesOf, phraseOf, queryOf, termsOf} from "../../Public/js/model/search.js"
 
 const write = value => JSON.stringify(value, (_, one) =>
   one && one.constructor === Object ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => a < b ? -1 : 1)) : one)
@@ -145,17 +146,40 @@ const caseFolding = table => {
   }
 }
 
+/** The app also finds parts of words (clients.md, Search), which servers do not. */
+const PARTS_OF_WORDS = ["match: not inside a word"]
+/** It marks what was typed, servers the rest of a long word too. */
+const LONG_WORDS = ["match: words longer than 64 bytes"]
+
 const searchTerms = one => {
   if (one.terms) return expect(termsOf(one.text), one.terms, "the terms")
-  const {needles, problem} = queryOf(one.query)
-  if ("matches" in one) return expect(matches(queryOf(one.query), haystackOf(one.text)), one.matches, "the match")
+  const query = queryOf(one.query)
+  const {parts, problem} = query
+  if ("matches" in one) {
+    const isFound = finderOf(query, [])({
+      text: one.text, haystack: haystackOf(one.text), pinned: false, archived: false, tags: () => [], hasFile: () => false})
+    expect(isFound, one.matches || PARTS_OF_WORDS.includes(one.name), "the match")
+    if (!one.matches || LONG_WORDS.includes(one.name)) return
+    const ranges = one.snippet.ranges.map(({location, length}) => [location, location + length])
+    return expect(matchesOf(query, one.snippet.text), ranges, "the ranges")
+  }
   if (one.error) return expect(problem, one.error, "the problem")
   const phrase = terms => terms.map((text, i) => ({text, isPrefix: i === terms.length - 1}))
-  expect(needles.map(needle => phrase(needle.replaceAll(":", "").split(" "))), one.phrases, "the phrases")
+  const words = parts.filter(({kind}) => kind === "words")
+  expect(words.map(({value}) => phrase(phraseOf(value))), one.phrases, "the phrases")
+}
+
+/** The attachment of the cases, which an export has as "Attachments/Rome 2.png". */
+const EXPORTED = "c9a646d3-9c61-4cb7-bfcd-ee2522c8f633"
+
+const marks = ({text, exported, plain}) => {
+  expect(withPaths(text, id => id === EXPORTED ? "Attachments/Rome 2.png" : undefined), exported, "the exported text")
+  expect(withoutMarks(text), plain, "the text without marks")
+  expect(marksOf(text).length > 0, exported !== text, "whether there are marks")
 }
 
 const CHECKS = {
-  clocks, folds, digests, pushes, "tag-names": tagNames, "case-folding": caseFolding, "search-terms": searchTerms,
+  clocks, folds, digests, marks, pushes, "tag-names": tagNames, "case-folding": caseFolding, "search-terms": searchTerms,
 }
 
 /** The names of the files in Tests/Vectors that `check` supports, without `.json`. */

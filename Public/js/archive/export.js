@@ -2,6 +2,7 @@
 import {formatDate} from "../model/clock.js"
 import {ZERO, hashOf, hashOfDeleted, xor} from "../model/digest.js"
 import {sectionOf, valueOf, writeState} from "../model/entity.js"
+import {successorOf, withPaths} from "../model/marks.js"
 import {foldName} from "../model/search.js"
 import {titleOf} from "../model/text.js"
 import {ZipWriter} from "./zip.js"
@@ -52,6 +53,12 @@ export const exportAll = async (copy, {bytesOf = id => copy.bytes(id), progress 
   const notes = of("notes")
   const attachments = of("attachments")
   const all = [...notes, ...attachments]
+  // Notes come first in the zip, and the marks in their texts name these paths.
+  const paths = Object.fromEntries(attachments.map(({uniqueID, fixed}) => {
+    const {filename = `${uniqueID}.${fixed.mimeType.replace(/.*\/|\W.*/g, "")}`} = fixed
+    const [, stem, ending = ""] = /^(.*?)(\.\w{1,10})?$/s.exec(filename) ?? []
+    return [uniqueID, pathFor(`Attachments/${nameOf(stem) || uniqueID}`, ending)]
+  }))
   for (const [done, entity] of all.entries()) {
     const {uniqueID, type, fixed, registers} = entity
     if (type === "note") {
@@ -59,13 +66,16 @@ export const exportAll = async (copy, {bytesOf = id => copy.bytes(id), progress 
       const folder = valueOf(entity, "archived") ? "Archive/" : ""
       const path = files[uniqueID] = pathFor(folder + (nameOf(titleOf(text)) || "Untitled"), ".md")
       const date = (registers.text?.[1] ?? fixed.creationDate).slice(0, 24)
-      await zip.add(path, new Blob([text]), Date.parse(date))
+      // Other apps then show the pictures. An import reads the original texts from the data file.
+      const pathOf = id => {
+        const path = paths[id] ?? paths[successorOf(id, uniqueID)]
+        return path && folder ? `../${path}` : path
+      }
+      await zip.add(path, new Blob([withPaths(text, pathOf)]), Date.parse(date))
     } else {
-      const {filename = `${uniqueID}.${fixed.mimeType.replace(/.*\/|\W.*/g, "")}`} = fixed
-      const [, stem, ending = ""] = /^(.*?)(\.\w{1,10})?$/s.exec(filename) ?? []
       const blob = await bytesOf(uniqueID).catch(() => undefined)
       if (!blob) missing.push(entity)
-      else await zip.add(files[uniqueID] = pathFor(`Attachments/${nameOf(stem) || uniqueID}`, ending), blob, now)
+      else await zip.add(files[uniqueID] = paths[uniqueID], blob, now)
     }
     progress(done + 1, all.length)
   }

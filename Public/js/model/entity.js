@@ -166,6 +166,14 @@ const defaultsOf = ({fixed}) => ({text: "", archived: false, sortDate: fixed.cre
 export const valueOf = (entity, attribute) => (entity.registers[attribute] ?? [defaultsOf(entity)[attribute]])[0]
 
 /**
+ * When a note was edited last: the clock of its text, or the creation date if the text was never set. It begins with the date and
+ * sorts like it (clients.md, The modified date).
+ *
+ * @type {(note: Entity) => string}
+ */
+export const editedAt = ({fixed, registers}) => registers.text?.[1] ?? fixed.creationDate
+
+/**
  * The live object that an ID stands for, by the tags or attachments that it was merged into (merge.md, Membership).
  *
  * @param {string} id

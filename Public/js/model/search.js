@@ -1,5 +1,5 @@
-// Search terms, and names of tags, without case (merge.md, Tags; protocol.md, Resources). They are computed from texts
-// and never synced (clients.md, rule 7). `Tests/Vectors` has the same cases for every implementation.
+// Search, and names of tags without case (merge.md, Tags; clients.md, Search). What is searched is computed from texts and never
+// synced (clients.md, rule 7). `Tests/Vectors` has the same cases for every implementation.
 import {utf8} from "./hash.js"
 
 // Characters that foldCase leaves as they are: ı, which upper case would turn into I, and letters that have two cases only
@@ -60,58 +60,178 @@ const truncated = word => {
   return [...word.slice(0, MAX_TERM_BYTES)].filter(scalar => (size += utf8(scalar).length) <= MAX_TERM_BYTES).join("")
 }
 
-/** The terms of each run of characters of one kind. Runs of unspaced scripts become pairs, and the last character alone. */
+const WORDS = /[\p{L}\p{N}\p{Mn}\p{Mc}]+/gu
+
+/** The runs of a text: its words, normalized, split where an unspaced script begins or ends. */
 const runsOf = text => {
   const isASCII = !/[^\0-\x7f]/.test(text)
-  if (isASCII) return (text.toLowerCase().match(/[a-z\d]+/g) ?? []).map(word => [word.slice(0, MAX_TERM_BYTES)])
-  const words = normalized(text).match(/[\p{L}\p{N}\p{Mn}\p{Mc}]+/gu) ?? []
-  return words.flatMap(word => word.match(RUNS) ?? []).map(run => {
-    if (HAS_UNSPACED.test(run)) return [...run].map((scalar, i, all) => scalar + (all[i + 1] ?? ""))
-    return [run.length * 3 > MAX_TERM_BYTES ? truncated(run) : run]
-  })
+  if (isASCII) return text.toLowerCase().match(/[a-z\d]+/g) ?? []
+  return (normalized(text).match(WORDS) ?? []).flatMap(word => word.match(RUNS) ?? [])
+}
+
+/** A word is one term. A run of an unspaced script has a term for each pair of characters, and one for the last character. */
+const termsOfRun = run => {
+  if (HAS_UNSPACED.test(run)) return [...run].map((scalar, i, all) => scalar + (all[i + 1] ?? ""))
+  return [run.length * 3 > MAX_TERM_BYTES ? truncated(run) : run]
 }
 
 /**
- * The search terms of a text, in order. A word is one term.
+ * The terms by which servers search a text, in order.
  *
  * @type {(text: string) => string[]}
  */
-export const termsOf = text => runsOf(text).flat()
-
-// Browsers search for the first character of a needle. With a space, which is everywhere, that would be slow: the colon
-// after the first character of each term marks its beginning instead.
-const joined = terms => terms.map(term => `${term[0]}:${term.slice(1)}`).join(" ")
+export const termsOf = text => runsOf(text).flatMap(termsOfRun)
 
 /**
- * What to keep of a text to search in it: its terms, with a colon after the first character of each.
+ * What to keep of a text to search in it: its runs, with spaces between them.
  *
  * @type {(text: string) => string}
  */
-export const haystackOf = text => joined(termsOf(text))
+export const haystackOf = text => runsOf(text).join(" ")
 
 /**
- * A search for words and "phrases". Every word, and the last word of a phrase, also finds longer words that begin with it.
+ * The terms of a word or phrase of a query. The last character of an unspaced run alone is a term only within the phrase: at its
+ * end, the text may continue.
+ *
+ * @type {(needle: string) => string[]}
+ */
+export const phraseOf = needle => {
+  const runs = needle.split(" ").map(termsOfRun)
+  const last = runs[runs.length - 1]
+  if (last.length > 1) last.pop()
+  return runs.flat()
+}
+
+const QUOTES = "\"“”„‟＂"
+/** A part of a query: "-", then "tag:", "is:" or "has:", each of them optional, then text between quotation marks, or without spaces. */
+const PART = new RegExp(`(-?)(?:(tag|is|has):)?(?:[${QUOTES}]([^${QUOTES}]*)(?:[${QUOTES}]|$)|([^\\p{White_Space}${QUOTES}]+))`, "giu")
+/** Values of "is:" and "has:". */
+const PROPERTIES = {"is:pinned": "pinned", "is:archived": "archived", "has:file": "file"}
+
+/**
+ * @param {any} match of PART
+ * @returns {QueryPart | null} null: a part that means nothing, such as a dash
+ */
+const partOf = ([whole, dash, operator = "", quoted, bare = ""]) => {
+  const isExcluded = dash !== ""
+  const value = quoted ?? bare
+  const property = PROPERTIES[`${operator}:${value}`.toLowerCase()]
+  if (property) return {kind: property, value: "", isExcluded}
+  if (/^tag$/i.test(operator) && foldName(value)) return {kind: "tag", value: foldName(value), isExcluded}
+  const words = haystackOf(operator && quoted === undefined ? whole : value)
+  if (words) return {kind: "words", value: words, isExcluded}
+  const symbols = value.trim()
+  return symbols && (quoted !== undefined || /\p{S}/u.test(symbols)) ? {kind: "symbols", value: symbols, isExcluded} : null
+}
+
+/**
+ * A search for parts of words and "phrases", without those that follow "-". `tag:name`, `is:pinned`, `is:archived` and `has:file` are
+ * properties of notes. Symbols such as emoji are searched for as they are, punctuation only if there is nothing else.
  *
  * @type {(text: string) => Query}
  */
 export const queryOf = text => {
-  if ([...text].length > MAX_QUERY_SCALARS) return {needles: [], problem: "too-long"}
-  // Every other piece is between quotation marks.
-  const pieces = text.split(/["“”„‟＂]/).flatMap((piece, i) => i % 2 ? piece : piece.split(/\p{White_Space}+/u))
-  const phrases = pieces.map(piece => {
-    const runs = runsOf(piece)
-    const last = runs[runs.length - 1]
-    // The last character alone is a term only at the end of a run, and the text may continue there.
-    if (last?.length > 1) last.pop()
-    return runs.flat()
-  }).filter(terms => terms.length)
-  if (phrases.flat().length > MAX_QUERY_TERMS) return {needles: [], problem: "too-many-terms"}
-  return {needles: phrases.map(joined), problem: null}
+  const trimmed = text.trim()
+  if ([...text].length > MAX_QUERY_SCALARS) return {parts: [], problem: "too-long"}
+  const parts = [...trimmed.matchAll(PART)].flatMap(match => partOf(match) ?? [])
+  const terms = parts.filter(({kind}) => kind === "words").flatMap(({value}) => phraseOf(value))
+  if (terms.length > MAX_QUERY_TERMS) return {parts: [], problem: "too-many-terms"}
+  if (!parts.length && trimmed) parts.push({kind: "symbols", value: trimmed, isExcluded: false})
+  return {parts, problem: null}
 }
 
 /**
- * Whether a text is found. A query without words finds everything, a refused one nothing.
+ * Whether a note is found. A query without parts finds everything, a refused one nothing. Words are searched for in names of tags
+ * too. `tag:` finds the tag of this name and those below it ("work" has "work/mail"), or if there is none, tags whose names contain it.
  *
- * @type {(query: Query, haystack: string) => boolean}
+ * @param {Query} query
+ * @param {{id: string, name: string}[]} tags all tags, with folded names
+ * @returns {(note: Searchable) => boolean}
  */
-export const matches = ({needles, problem}, haystack) => !problem && needles.every(needle => haystack.includes(needle))
+export const finderOf = ({parts, problem}, tags) => {
+  if (problem) return () => false
+  const tests = parts.map(({kind, value, isExcluded}) => {
+    const isNamed = tags.filter(({name}) => `${name}/`.startsWith(`${value}/`))
+    const named = kind === "words" ? tags.filter(({name}) => haystackOf(name).includes(value))
+      : kind !== "tag" ? [] : isNamed.length ? isNamed : tags.filter(({name}) => name.includes(value))
+    const ids = named.map(({id}) => id)
+    const hasTag = note => ids.length > 0 && note.tags().some(id => ids.includes(id))
+    const tests = {
+      words: note => note.haystack.includes(value) || hasTag(note), tag: hasTag, symbols: note => note.text.includes(value),
+      pinned: note => note.pinned, archived: note => note.archived, file: note => note.hasFile(),
+    }
+    const test = tests[kind]
+    return isExcluded ? note => !test(note) : test
+  })
+  return note => tests.every(test => test(note))
+}
+
+/** ASCII characters, or one character with its combining marks. */
+const CLUSTERS = /[\0-\x7f]+(?![\p{M}\uff9e\uff9f])|[^\p{M}\uff9e\uff9f]?[\p{M}\uff9e\uff9f]*/gu
+
+/** The haystack of a text, and for each of its code units the range of the text that it comes from. */
+const locate = text => {
+  const known = new Map() // A text has few different characters.
+  const starts = []
+  const ends = []
+  let folded = ""
+  for (const {0: cluster, index = 0} of text.matchAll(CLUSTERS)) {
+    const isASCII = cluster.charCodeAt(0) < 0x80 && !/[^\0-\x7f]/.test(cluster)
+    const part = isASCII ? cluster.toLowerCase() : known.get(cluster) ?? normalized(cluster)
+    if (!isASCII) known.set(cluster, part)
+    folded += part
+    for (let i = 0; i < part.length; i++) {
+      starts.push(isASCII ? index + i : index)
+      ends.push(isASCII ? index + i + 1 : index + cluster.length)
+    }
+  }
+  const places = []
+  let haystack = ""
+  for (const {0: word, index: at = 0} of folded.matchAll(WORDS)) {
+    for (const {0: run, index: begin = 0} of word.matchAll(RUNS)) {
+      if (haystack) places.push(-1)
+      haystack += haystack ? ` ${run}` : run
+      for (let i = 0; i < run.length; i++) places.push(at + begin + i)
+    }
+  }
+  return {haystack, rangeOf: (at, length) => [starts[places[at]], ends[places[at + length - 1]]]}
+}
+
+/** Where a text contains another one. */
+const placesOf = (value, text) => {
+  const places = []
+  for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + value.length)) places.push(at)
+  return places
+}
+
+/**
+ * The ranges of a text that a query finds, as [start, end]: in order, of whole characters, joined where they touch.
+ *
+ * @type {(query: string | Query, text: string) => [number, number][]}
+ */
+export const matchesOf = (query, text) => {
+  const {parts} = typeof query === "string" ? queryOf(query) : query
+  const valuesOf = wanted => parts.filter(({kind, isExcluded}) => kind === wanted && !isExcluded).map(({value}) => value)
+  const [words, symbols] = [valuesOf("words"), valuesOf("symbols")]
+  const found = symbols.flatMap(value => placesOf(value, text).map(at => [at, at + value.length]))
+  // Locating takes longer than searching: of a text, only the lines with a match are located. Phrases may continue on the next line.
+  const pieces = words.some(value => value.includes(" ")) ? [text] : words.length ? text.split("\n") : []
+  let begin = 0
+  for (const piece of pieces) {
+    const folded = haystackOf(piece)
+    if (words.some(value => folded.includes(value))) {
+      const {haystack, rangeOf} = locate(piece)
+      for (const value of words) {
+        for (const at of placesOf(value, haystack)) found.push(rangeOf(at, value.length).map(place => begin + place))
+      }
+    }
+    begin += piece.length + 1
+  }
+  const joined = /** @type {[number, number][]} */ ([])
+  for (const [start, end] of found.sort(([a], [b]) => a - b)) {
+    const last = joined.at(-1)
+    if (last && start <= last[1]) last[1] = Math.max(last[1], end)
+    else joined.push([start, end])
+  }
+  return joined
+}

@@ -46,11 +46,8 @@ const reader = parts => {
   }
 }
 
-/** The operation that makes `after` of `before` with one replacement. */
-const replacement = (before, after) => {
-  const {start, end, text} = splice(before, after)
-  return [start, start - end, text, before.length - end].reduce(push, [])
-}
+/** The operation that replaces one stretch of `before`. */
+const replacement = (before, {start, end, text}) => [start, start - end, text, before.length - end].reduce(push, [])
 
 /**
  * The operation that makes one text of another. It changes only what differs: of a replaced word, it keeps the characters that both
@@ -62,7 +59,7 @@ export const operation = (before, after) => {
   const changed = {removed: "", added: ""}
   const parts = []
   const end = () => {
-    replacement(changed.removed, changed.added).reduce(push, parts)
+    replacement(changed.removed, splice(changed.removed, changed.added)).reduce(push, parts)
     Object.assign(changed, {removed: "", added: ""})
   }
   for (const {kind, text} of difference(before, after)) {
@@ -166,10 +163,13 @@ export class EditHistory {
    */
   #typing = null
 
-  add(before, after, now) {
+  add(before, after, now, change = splice(before, after)) {
     if (before === after) return
-    const undo = inverse(replacement(before, after), before)
-    const {start, end, text} = splice(before, after)
+    const {start, end, text} = change
+    // Of a replaced part, such as one that became bold, only what differs is recorded. The rest is not inserted again if another
+    // person has removed it when this step is undone.
+    const parts = [start, ...operation(before.slice(start, end), text), before.length - end].reduce(push, [])
+    const undo = inverse(parts, before)
     const [isInsertion, isRemoval] = [start === end, !text]
     // Text is only inserted or only removed, and it is not a line break.
     const isSimple = isInsertion !== isRemoval && text !== "\n"

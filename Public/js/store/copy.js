@@ -2,13 +2,15 @@
 // and includes what is unsent. Its interface is described in types.d.ts, `LocalCopy`.
 import {rebase, splice} from "../model/difference.js"
 import {
-  exists, fold, membersOf, rawMembers, registersOf, resolve, valueOf, writeState,
+  editedAt, exists, fold, membersOf, rawMembers, registersOf, resolve, valueOf, writeState,
 } from "../model/entity.js"
 import {hashOfFile, newID, utf8} from "../model/hash.js"
-import {foldName, haystackOf, matches, queryOf} from "../model/search.js"
+import {foldName} from "../model/search.js"
 import {excerptOf, titleOf} from "../model/text.js"
+import {keyOf, tagTree} from "../model/tree.js"
 import {ALL_STORES, Database, FIRST_NOTES, StoreError} from "./database.js"
 import {clockIn, edit, makeNote, rescueIn, rescueOf, seenTexts} from "./records.js"
+import {Rows} from "./rows.js"
 
 /** How long a deletion can be undone, in ms. */
 const UNDO_TIME = 10_000
@@ -26,13 +28,11 @@ const check = (isRight, slug) => {
 
 /** @implements {LocalCopy} */
 export class Copy extends Database {
-  /** What lists and searches need of each note, by its ID. */
-  #rows = new Map()
-  #isSorted = true
+  #rows = new Rows((id, kind) => this.members(id, kind))
   /** Live objects that are not notes; of tags the folded name. */
   #live = new Map()
-  /** Notes of each tag; undefined: to be counted again. */
-  #counts
+  /** @type {ReturnType<typeof tagTree> | undefined} undefined: notes are to be counted again */
+  #tree
   /** @type {Promise<any>} the last attachment that was added */
   #attaching = Promise.resolve()
 
@@ -48,8 +48,8 @@ export class Copy extends Database {
     const ids = super.take(lines)
     // A tag or attachment that appears or goes changes the members of any note.
     const changesMembers = [...ids].filter(id => this.#takeObject(id)).length
-    if (changesMembers) for (const row of this.#rows.values()) row.tags = null
-    this.#counts = undefined
+    if (changesMembers) this.#rows.forgetMembers()
+    this.#tree = undefined
     if (ids.size > FIRST_NOTES) whenIdle(this.#prepareWhenIdle)
     return changesMembers ? null : ids
   }
@@ -57,15 +57,9 @@ export class Copy extends Database {
   /** Brings `#rows` and `#live` up to date. Whether an ID resolves to something else than before. */
   #takeObject(id) {
     const entity = this.entity(id)
-    const before = this.#rows.get(id)
     const wasLive = this.#live.delete(id)
-    if (entity?.type === "note") {
-      const text = valueOf(entity, "text")
-      const haystack = before?.text === text ? before.haystack : null
-      const place = `${+(valueOf(entity, "attributes.pinned") === true)} ${valueOf(entity, "sortDate")} ${id}`
-      this.#rows.set(id, {id, place, archived: valueOf(entity, "archived"), text, haystack, tags: null})
-      if (before?.place !== place) this.#isSorted = false
-    } else {
+    if (entity?.type === "note") this.#rows.set(entity)
+    else {
       this.#rows.delete(id)
       if (entity) this.#live.set(id, entity.type === "tag" ? foldName(valueOf(entity, "name")) : "")
     }
@@ -74,23 +68,7 @@ export class Copy extends Database {
 
   #isLive = id => this.#live.has(id)
 
-  #sortedRows() {
-    const rows = [...this.#rows.values()]
-    if (!this.#isSorted) this.#rows = new Map(rows.sort((a, b) => a.place > b.place ? -1 : 1).map(row => [row.id, row]))
-    this.#isSorted = true
-    return rows
-  }
-
-  prepareSearch(most) {
-    const end = performance.now() + most
-    for (const row of this.#sortedRows()) {
-      if (row.haystack !== null) continue
-      if (performance.now() > end) return false
-      row.haystack = haystackOf(row.text)
-    }
-    return true
-  }
-
+  prepareSearch = most => this.#rows.prepare(most)
   #prepareWhenIdle = () => this.prepareSearch(IDLE_SLICE) || whenIdle(this.#prepareWhenIdle)
 
   // Reading
@@ -146,10 +124,13 @@ export class Copy extends Database {
     if (entity?.type !== "note") return undefined
     const {clocks, ...state} = writeState(entity)
     const {text, attributes} = state
+    const edited = editedAt(entity).slice(0, 24)
+    const now = new Date().toISOString()
     return {
       ...state,
       title: titleOf(text),
       excerpt: excerptOf(text),
+      edited: edited < now ? edited : now,
       pinned: attributes.pinned === true,
       tags: this.members(id, "tags"),
       attachments: this.members(id, "attachments"),
@@ -158,42 +139,55 @@ export class Copy extends Database {
     }
   }
 
-  #tagsOf(row) {
-    return row.tags ??= this.members(row.id, "tags")
+  /** @type {LocalCopy["notes"]} */
+  notes = ({query = "", tag = null, isExact = false, archived = false, order = "edited", arePrepared = false} = {}) => {
+    const exact = tag && this.resolve(tag)
+    const tags = !tag ? null : isExact ? new Set(exact ? [exact] : []) : this.#nodeOf(tag)?.ids ?? new Set()
+    const names = Array.from(this.#live, ([id, name]) => ({id, name})).filter(({name}) => name)
+    return this.#rows.find({query: query.trim(), tags, archived, order, arePrepared}, names)
   }
 
-  notes({query = "", tag = null, archived = false, arePrepared = false} = {}) {
-    const live = tag && this.resolve(tag)
-    const typed = query.trim()
-    const wanted = queryOf(typed)
-    // A query without words, such as an emoji, is searched for as it is.
-    const isFound = wanted.needles.length || wanted.problem
-      ? row => (row.haystack !== null || !arePrepared) && matches(wanted, row.haystack ??= haystackOf(row.text)) : row => row.text.includes(typed)
-    return this.#sortedRows().filter(row => (archived === null || row.archived === archived)
-      && (!tag || live && this.#tagsOf(row).includes(live)) && (!typed || isFound(row))).map(row => row.id)
+  counts = () => this.#rows.counts()
+  flags = ids => this.#rows.flags(ids)
+
+  /** The node of a tag, or of a key that the tree has or had. */
+  #nodeOf(tag) {
+    const path = this.#live.get(this.resolve(tag) ?? "")
+    return this.tagTree().find(node => path ? node.path === path : keyOf(node.path) === tag)
   }
+
+  titles = () => this.#rows.titles()
+
+  titled(title) {
+    const folded = foldName(title)
+    return this.titles().find(one => foldName(one.title) === folded)?.id
+  }
+
+  linkingTo = title => this.#rows.linkingTo(foldName(title))
 
   tag(id) {
     const entity = this.entity(this.resolve(id))
-    if (entity?.type !== "tag") return undefined
-    const {uniqueID} = entity
-    this.#counts ??= this.#countNotes()
-    return {uniqueID, name: valueOf(entity, "name"), count: this.#counts[uniqueID] ?? 0}
-  }
-
-  #countNotes() {
-    const counts = {}
-    for (const row of this.#rows.values()) {
-      if (row.archived) continue
-      for (const tag of this.#tagsOf(row)) counts[tag] = (counts[tag] ?? 0) + 1
+    if (entity?.type !== "tag") {
+      const node = this.#nodeOf(id)
+      return !node ? undefined : node.tag ? this.tag(node.tag) : {uniqueID: node.key, name: node.name, count: node.count}
     }
-    return counts
+    const {uniqueID} = entity
+    return {uniqueID, name: valueOf(entity, "name"), count: this.#counted().counts.get(uniqueID) ?? 0}
   }
 
-  tags() {
-    const names = [...this.#live].sort(([a, one], [b, other]) => `${one}\0${a}` < `${other}\0${b}` ? -1 : 1)
-    return names.flatMap(([id]) => this.tag(id) ?? [])
+  /** By their folded names. */
+  #tagIDs() {
+    const names = [...this.#live].filter(([, name]) => name)
+    return names.sort(([a, one], [b, other]) => `${one}\0${a}` < `${other}\0${b}` ? -1 : 1).map(([id]) => id)
   }
+
+  #counted() {
+    const tag = id => ({id, folded: this.#live.get(id) ?? "", name: valueOf(/** @type {Entity} */ (this.entity(id)), "name")})
+    return this.#tree ??= tagTree(this.#tagIDs().map(tag), this.#rows.tagged())
+  }
+
+  tags = () => this.#tagIDs().flatMap(id => this.tag(id) ?? [])
+  tagTree = () => this.#counted().nodes
 
   tagNamed(name) {
     const folded = foldName(name)
@@ -263,8 +257,14 @@ export class Copy extends Database {
 
   setArchived = (ids, archived) => this.#set("note", ids, "archived", archived)
   setSortDate = (id, date) => this.#set("note", [id], "sortDate", date)
-  setAttribute = (id, name, value) => this.#set("note", [id], `attributes.${name}`, value)
-  renameTag = async (id, name) => this.#set("tag", [id], "name", this.#checkName(name))
+  setAttribute = (id, name, value) => this.#set("note", [id].flat(), `attributes.${name}`, value)
+  renameTag = (id, name) => this.renameTags([[id, name]])
+
+  async renameTags(pairs) {
+    const names = new Map(pairs.map(([id, name]) => [id, this.#checkName(name)]))
+    const others = [...names].filter(([id, name]) => valueOf(this.#find(id, "tag"), "name") !== name)
+    if (others.length) await this.#change(tx => Promise.all(others.map(([id, name]) => edit(tx, "tag", id, "name", name))))
+  }
 
   createNote = async (note = {}) => (await this.createNotes([note]))[0]
 
@@ -317,6 +317,11 @@ export class Copy extends Database {
     if (isThere !== isIn) await this.#change(tx => edit(tx, "note", note, `${kind}.${id}`, isIn))
   }
 
+  async setTags(changes) {
+    for (const [note] of changes) this.#find(note, "note")
+    await this.#change(tx => Promise.all(changes.map(([note, tag, isIn]) => edit(tx, "note", note, `tags.${tag}`, isIn))))
+  }
+
   addTag = (note, tag) => this.setMember(note, "tags", tag, true)
   removeTag = (note, tag) => this.setMember(note, "tags", tag, false)
   reattach = (note, attachment) => this.setMember(note, "attachments", attachment, true)
@@ -361,19 +366,20 @@ export class Copy extends Database {
     return uniqueID
   }
 
-  async remove(id) {
-    const {type: objectType} = this.#find(id)
-    const deletion = {uniqueID: id, objectType, heldUntil: Date.now() + UNDO_TIME}
-    await this.#change(async tx => {
+  async remove(ids) {
+    const deletions = [ids].flat().map(id =>
+      ({uniqueID: id, objectType: this.#find(id).type, heldUntil: Date.now() + UNDO_TIME}))
+    await this.#change(tx => Promise.all(deletions.map(async deletion => {
+      const {uniqueID: id, objectType} = deletion
       const [text, stored] = await Promise.all([tx.get("unsent", [id, "text"]), tx.get("objects", id)])
       tx.put("deletions", objectType === "note" ? {...deletion, ...seenTexts(text, stored)} : deletion)
-    })
+    })))
   }
 
-  undoRemove = id => this.#change(async tx => {
-    const isHeld = Boolean((await tx.get("deletions", id))?.heldUntil)
-    if (isHeld) tx.delete("deletions", id)
-    return isHeld
+  undoRemove = ids => this.#change(async tx => {
+    const held = await Promise.all([ids].flat().map(async id => Boolean((await tx.get("deletions", id))?.heldUntil) && id))
+    for (const id of held) if (id) tx.delete("deletions", id)
+    return held.every(Boolean)
   })
 
   dismiss = key => this.#change(tx => tx.delete("notices", key))

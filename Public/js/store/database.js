@@ -1,6 +1,6 @@
 // The database: IndexedDB with promises, a mirror of it in memory (docs/decisions/0028), and the messages with which the tabs
 // of one browser keep their mirrors equal.
-import {rawMembers} from "../model/entity.js"
+import {editedAt, exists, rawMembers, valueOf} from "../model/entity.js"
 
 /** The object stores and their keys; null: numbered. Their records are described in types.d.ts. */
 const KEYS = {
@@ -8,6 +8,8 @@ const KEYS = {
   bytes: "uniqueID", uploads: "uniqueID", shelf: null, notices: null, relays: null, meta: null,
 }
 const INDEXES = {objects: "place", unsent: "uniqueID", bytes: "lastUse"}
+/** In version 1, the index `place` had notes in the order of their sort dates, in version 2 by the dates of their last edits. */
+const VERSION = 2
 /** The event that tells of a change in a store. */
 const EVENTS = {deletions: "held", notices: "notice", shelf: "shelf"}
 /** Stores whose keys are not IDs of objects. */
@@ -22,7 +24,7 @@ export const FIRST_NOTES = 50
 const BATCH = 500
 const MAX_RETRIES = 4
 /** In the index `place`, tags come up to here, notes after it. */
-export const TAGS = -8e15
+const TAGS = -8e15
 /** The slugs of StoreErrors, by the names of DOMExceptions; "unavailable" for all others. */
 const SLUGS = {QuotaExceededError: "full", VersionError: "newer-version"}
 export const ALL_STORES = Object.keys(KEYS)
@@ -42,11 +44,40 @@ const resultOf = request => new Promise((resolve, reject) => {
   request.onerror = () => reject(request.error)
 })
 
+/**
+ * The key of an object in the index `place`: tags first, then pinned notes, other notes, archived notes, each by the date of the last
+ * edit, newest first.
+ *
+ * @param {Entity} entity
+ * @returns {number | undefined} undefined: not in the index
+ */
+export const placeOf = entity => {
+  if (!exists(entity)) return undefined
+  if (entity.type === "tag") return TAGS
+  if (entity.type !== "note") return undefined
+  const rank = valueOf(entity, "archived") ? 1e15 : valueOf(entity, "attributes.pinned") === true ? -1e15 : 0
+  return rank - (Date.parse(editedAt(entity).slice(0, 24)) || 0)
+}
+
+/** Updates the key `place` of all objects, one at a time, in the transaction that upgrades the database. */
+const placeAgain = objects => {
+  const request = objects.openCursor()
+  request.onsuccess = () => {
+    const cursor = request.result
+    if (!cursor) return
+    const {place: before, ...object} = cursor.value
+    const place = placeOf(object)
+    if (place !== before) cursor.update(place === undefined ? object : {...object, place})
+    cursor.continue()
+  }
+}
+
 /** Opens the database. `lose` is called when the browser closes it. */
 const connect = async (name, lose) => {
   if (!globalThis.indexedDB) throw new StoreError("unavailable")
-  const request = indexedDB.open(name, 1)
-  request.onupgradeneeded = () => {
+  const request = indexedDB.open(name, VERSION)
+  request.onupgradeneeded = ({oldVersion}) => {
+    if (oldVersion) return placeAgain(request.transaction?.objectStore("objects"))
     for (const store in KEYS) {
       const made = request.result.createObjectStore(store, {keyPath: KEYS[store], autoIncrement: !KEYS[store]})
       if (INDEXES[store]) made.createIndex(INDEXES[store], INDEXES[store])
@@ -214,7 +245,7 @@ export class Database extends EventTarget {
     await this.#load(lines => pages.push(lines)).then(() => this.#follow(pages.flat()), this.#fail)
   }
 
-  /** Reads everything, the newest notes with their tags and attachments first. */
+  /** Reads everything, beginning with the notes that were edited last, here or on other devices, and their tags and attachments. */
   #load(show) {
     return this.transaction(MIRRORED, "readonly", async tx => {
       const [bytes, tags, notes, ...small] = await Promise.all([
@@ -223,6 +254,9 @@ export class Database extends EventTarget {
         tx.getAllBy("objects", "place", IDBKeyRange.lowerBound(TAGS, true), FIRST_NOTES),
         ...SMALL.map(async store => linesOf(store, ...await Promise.all([tx.getAllKeys(store), tx.getAll(store)]))),
       ])
+      const texts = small[SMALL.indexOf("unsent")].filter(({record}) => record.attribute === "text")
+      const last = texts.sort((a, b) => a.record.clock > b.record.clock ? -1 : 1).slice(0, FIRST_NOTES)
+      notes.push(...(await Promise.all(last.map(({key: [id]}) => tx.get("objects", id)))).filter(Boolean))
       const members = notes.flatMap(note => rawMembers(note, "attachments"))
       const attachments = await Promise.all(members.map(({id}) => tx.get("objects", id)))
       const first = objectLines([...tags, ...notes, ...attachments.filter(Boolean)])

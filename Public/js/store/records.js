@@ -2,24 +2,12 @@
 // Each function says which object stores its transaction needs. The object stores are described in types.d.ts.
 import {ClockSource, formatDate} from "../model/clock.js"
 import {ZERO, hashOf, hashOfDeleted, xor} from "../model/digest.js"
-import {exists, fold, foldDeleted, valueOf} from "../model/entity.js"
+import {exists, fold, foldDeleted} from "../model/entity.js"
 import {derivedID} from "../model/hash.js"
-import {StoreError, TAGS} from "./database.js"
+import {placeOf, StoreError} from "./database.js"
 
 /** The maximum number of earlier texts that one text names as what it descends from (protocol.md, Limits). */
 export const MAX_ANCESTORS = 16
-
-/**
- * Where the index `place` has an object: tags first, then pinned notes, notes, archived notes, each newest first.
- *
- * @returns {number | undefined} undefined: not in the index
- */
-const placeOf = entity => {
-  if (entity.type === "tag") return TAGS
-  if (entity.type !== "note") return undefined
-  const rank = valueOf(entity, "archived") ? 1e15 : valueOf(entity, "attributes.pinned") === true ? -1e15 : 0
-  return rank - (Date.parse(valueOf(entity, "sortDate")) || 0)
-}
 
 /**
  * This device's clock. It is read and saved in the transaction, so that no two tabs tick the same clock. Needs `meta`.
@@ -132,10 +120,9 @@ const addToDigest = (tx, ...hashes) => {
 }
 
 const put = (tx, before, now) => {
-  const isThere = exists(now)
-  now.hash = isThere ? hashOf(now) : ""
-  const place = isThere && placeOf(now)
-  if (place) now.place = place
+  now.hash = exists(now) ? hashOf(now) : ""
+  const place = placeOf(now)
+  if (place !== undefined) now.place = place
   addToDigest(tx, before?.hash, now.hash)
   tx.put("objects", now)
 }

@@ -33,7 +33,7 @@ interface DeletedObject {
 /** `objects`: what the server acknowledged or sent. */
 interface StoredObject extends Entity {
   hash: string
-  /** The index of this name reads tags first, then pinned notes, notes, archived ones, each newest first. */
+  /** The index of this name reads tags first, then pinned notes, notes, archived ones, each by the last edit, newest first. */
   place?: number
 }
 
@@ -115,6 +115,8 @@ interface Note {
   text: string
   title: string
   excerpt: string
+  /** When its text was edited last, or the note was created; not later than now (clients.md, The modified date). */
+  edited: string
   archived: boolean
   sortDate: string
   pinned: boolean
@@ -127,11 +129,36 @@ interface Note {
 }
 
 interface Tag {
+  /** Of a node of the tree that is not a tag itself, its key. */
   uniqueID: string
   name: string
   /** Notes that have it and are not archived. */
   count: number
 }
+
+/** A line of the tree of tags: "work/mail" is below "work", which need not be a tag itself. */
+interface TagNode {
+  /** Its ID in addresses: that of the tag, or one derived from the name if there is no such tag. */
+  key: string
+  /** The tag's ID, or "". */
+  tag: string
+  /** The whole name: "work/mail". */
+  name: string
+  /** Its last part: "mail". */
+  label: string
+  /** 1 at the top. */
+  level: number
+  /** The folded name. */
+  path: string
+  hasChildren: boolean
+  /** The tags of this name and of those below it. */
+  ids: Set<string>
+  /** Notes that have one of these tags and are not archived. */
+  count: number
+}
+
+/** The orders of the list of notes: by the last edit, by creation, both newest first, by title, by `sortDate`. */
+type ListOrder = "edited" | "created" | "title" | "hand"
 
 /** What is known of a file that is added to a note. */
 interface Properties {
@@ -165,9 +192,9 @@ interface NewNote {
   archived?: boolean
 }
 
-// How the copy works. Opening it reads the small stores, tags, the newest 50 notes and their attachments first, then everything
-// else, 500 objects at a time. While everything is read again, what is in memory stays. Haystacks of the search are built for
-// 8 ms at a time while the browser is idle. A write resolves when it is on the disk. A lost connection is opened again, and the
+// How the copy works. Opening it reads the small stores, tags, the 50 notes that were edited last and their attachments first, then
+// everything else, 500 objects at a time. While everything is read again, what is in memory stays. Haystacks of the search are built
+// for 8 ms at a time while the browser is idle. A write resolves when it is on the disk. A lost connection is opened again, and the
 // transaction is tried again up to four times, after 0.2, 0.4, 0.8 and 1.6 s; the same when the disk is full, after half of the
 // bytes that the server has too were deleted, the least recently used first.
 
@@ -245,11 +272,29 @@ interface LocalCopy extends EventTarget {
   }
 
   note(id: string): Note | undefined
-  /** IDs, pinned first, then newest. `archived` null: both. `arePrepared`: the query is applied only to notes that are prepared. */
-  notes(filter?: {query?: string, tag?: string | null, archived?: boolean | null, arePrepared?: boolean}): string[]
+  /**
+   * IDs, pinned notes first. `tag` also finds the notes of tags below it, unless `isExact`. `archived` null: both. `arePrepared`: the
+   * query is applied only to notes that are prepared.
+   */
+  notes(filter?: {
+    query?: string, tag?: string | null, isExact?: boolean, archived?: boolean | null, order?: ListOrder, arePrepared?: boolean
+  }): string[]
+  /** The numbers of notes that are not archived, and that are. */
+  counts(): {notes: number, archived: number}
+  /** How many of these notes are pinned, and how many are archived. */
+  flags(ids: string[]): {pinned: number, archived: number}
   /** Prepares notes for searching, for at most `most` ms. Returns whether all notes are prepared. */
   prepareSearch(most: number): boolean
+  /** Notes with a title, in the order of the list. */
+  titles(): {id: string, title: string}[]
+  /** The first note with this title, whatever its case. */
+  titled(title: string): string | undefined
+  /** The notes whose texts link to this title (model/links.js). */
+  linkingTo(title: string): string[]
+  /** `id` may also be the key of a node of the tree. */
   tag(id: string): Tag | undefined
+  /** The tags as a tree, each node before those below it. */
+  tagTree(): TagNode[]
   /** By their folded names. */
   tags(): Tag[]
   /** The tag of this name in any case; of several, which the server will merge, the one that stays. */
@@ -292,7 +337,7 @@ interface LocalCopy extends EventTarget {
   rescue(note: Rescued, text: string): Promise<string>
   setArchived(ids: string[], archived: boolean): Promise<void>
   setSortDate(id: string, date: string): Promise<void>
-  setAttribute(id: string, name: string, value: string | number | boolean | null): Promise<void>
+  setAttribute(id: string | string[], name: string, value: string | number | boolean | null): Promise<void>
   setMember(note: string, kind: "tags" | "attachments", member: string, isIn: boolean): Promise<void>
   addTag(note: string, tag: string): Promise<void>
   removeTag(note: string, tag: string): Promise<void>
@@ -305,10 +350,14 @@ interface LocalCopy extends EventTarget {
   createTag(name: string): Promise<string>
   /** The server merges tags of one name (merge.md, Tags). */
   renameTag(id: string, name: string): Promise<void>
-  /** Deletes an object: it is hidden at once, and the deletion is sent after 10 s. */
-  remove(id: string): Promise<void>
-  /** Whether the deletion was undone: not once it is being sent. */
-  undoRemove(id: string): Promise<boolean>
+  /** By ID, in one transaction. */
+  renameTags(names: [id: string, name: string][]): Promise<void>
+  /** Adds tags to notes and removes them, in one transaction. */
+  setTags(changes: [note: string, tag: string, isIn: boolean][]): Promise<void>
+  /** Deletes objects: they are hidden at once, and the deletions are sent after 10 s. */
+  remove(ids: string | string[]): Promise<void>
+  /** Returns whether all deletions were undone. A deletion that is being sent cannot be undone. */
+  undoRemove(ids: string | string[]): Promise<boolean>
   dismiss(key: number | string): Promise<void>
   takeOffShelf(key: number): Promise<void>
   /** Erases everything; other tabs get "session". */

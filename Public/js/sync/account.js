@@ -89,6 +89,14 @@ export class Remote extends EventTarget {
 
   changePassword = json => this.http.send("PATCH", "/v1/account", {json})
   verifyEmail = () => this.http.send("POST", "/v1/account/email-verification")
+  async renameDevice(id, name) {
+    await this.http.send("PATCH", `/v1/devices/${id}`, {json: {name}})
+    await this.copy.transaction(["meta"], "readwrite", async tx => {
+      const session = await tx.get("meta", "session")
+      if (session?.device.uniqueID === id) tx.put("meta", {...session, device: {...session.device, name}}, "session")
+    })
+  }
+
   signOutDevice = id => this.http.send("DELETE", `/v1/devices/${id}`)
   revoke = (id, json) => this.http.send("POST", `/v1/devices/${id}/revocation`, {json})
 

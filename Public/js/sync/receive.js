@@ -1,7 +1,7 @@
 // Taking in an answer: receipts of what was pushed, and what changed on the server, in one transaction with the sync token
 // (clients.md, rules 3 to 5, 9, 14).
 import {emptyEntity, readState} from "../model/entity.js"
-import {derivedID} from "../model/hash.js"
+import {successorOf} from "../model/marks.js"
 import {
   MAX_ANCESTORS, clockIn, edit, forget, putDeleted, putEntity, rescueIn, rescueOf, stampAgain,
 } from "../store/records.js"
@@ -262,7 +262,7 @@ const uploadAgain = async (tx, copy, {uniqueID, fixed}) => {
   if (!bytes) return
   for (const note of copy.entities()) {
     if (!note.registers[`attachments.${uniqueID}`]?.[0]) continue
-    const newID = derivedID(uniqueID, note.uniqueID)
+    const newID = successorOf(uniqueID, note.uniqueID)
     tx.put("made", {uniqueID: newID, type: "attachment", fixed, needsBytes: true})
     tx.put("bytes", {...bytes, uniqueID: newID})
     await edit(tx, "note", note.uniqueID, `attachments.${newID}`, true)

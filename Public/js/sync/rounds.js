@@ -18,6 +18,8 @@ const HOUR = 3_600_000 // ms
 export class Rounds {
   /** A person asked to try again what was over the quota. */
   #isAsked = false
+  /** Whether an event with changes arrived after the last request was sent. The digest of the response can then be outdated. */
+  #hasNewerEvent = false
 
   /**
    * @param {Copy} copy
@@ -63,12 +65,14 @@ export class Rounds {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const {push, token} = await this.#next(mostObjects)
       const isPush = !isEmpty(push)
-      if (!hasMore && !isPush) {
+      const isOutdated = !hasMore && this.#hasNewerEvent && this.isSame === false
+      if (!hasMore && !isPush && !isOutdated) {
         if (!await this.#startsRepair()) return isNews
         hasMore = withBases = true
         continue
       }
       let answer
+      this.#hasNewerEvent = false
       try {
         const json = {limit: PAGE, ...token && {syncToken: token}, ...isPush && {changes: changesOf(push, withBases)}}
         answer = (await this.http.send("POST", "/v1/sync", {json, signal})).value
@@ -102,6 +106,7 @@ export class Rounds {
    */
   async take(page) {
     const {hasNewEdits} = await this.#receive(NOTHING, page)
+    this.#hasNewerEvent = true
     return hasNewEdits || this.isSame === false && !this.copy.unsentCount()
   }
 

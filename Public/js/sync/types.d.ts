@@ -210,6 +210,7 @@ interface SyncEngine extends EventTarget {
   /** Signs this browser out and erases everything here. `anyway`: also if the server cannot be told. */
   signOut(how?: {anyway?: boolean}): Promise<void>
   devices(): Promise<any[]>
+  renameDevice(id: string, name: string): Promise<void>
   signOutDevice(id: string): Promise<any>
   /** Reports a device lost; what it pushed after the moment, if there is one, is reverted. */
   revoke(id: string, since: {moment?: Date}): Promise<any>

@@ -1,24 +1,42 @@
 // The account: signing in, again or for the first time, and signing up; its devices, its password, its end.
-import {copyOf, dialog, fill, problemView, toast, tryIn, viewOf} from "./dom.js"
+import {derivedID} from "../model/hash.js"
+import {copyOf, dialog, fill, problemView, toast, tryIn, viewOf, wordsOf} from "./dom.js"
+import {chooseLanguage} from "./side.js"
 
-/** A name for this device, such as "Firefox on Linux". */
-const deviceName = () => {
-  const found = (...names) => names.find(name => navigator.userAgent.includes(name)) ?? "Browser"
-  return `${found("Firefox", "Chrome", "Safari")} on ${found("Android", "iPhone", "iPad", "Windows", "Mac", "Linux")}`
+/** Names of browsers and systems, by what their `User-Agent` contains. The first one that is found counts. */
+const BROWSERS = {
+  Edg: "Edge", OPR: "Opera", Firefox: "Firefox", FxiOS: "Firefox", Chrome: "Chrome", CriOS: "Chrome", Safari: "Safari",
+}
+const SYSTEMS = {
+  Android: "Android", iPhone: "iPhone", iPad: "iPad", Windows: "Windows", Mac: "Mac", CrOS: "ChromeOS", Linux: "Linux",
 }
 
+/** A name for this device, such as "Firefox on Linux". It can be changed in the list of devices. */
+const deviceName = () => {
+  const [browser, system] = [BROWSERS, SYSTEMS].map(names =>
+    names[Object.keys(names).find(name => navigator.userAgent.includes(name)) ?? ""])
+  return wordsOf("device-name", {browser, system})
+}
+
+/** Creates the first note of a new account. Its ID follows from that of the account, so it cannot be created twice. */
+const welcome = copy => copy.createNote({
+  uniqueID: derivedID(copy.session.account.uniqueID, "welcome"), text: viewOf("welcome").textContent,
+})
+
 /** @type {Opener} */
-export const signin = ({copy, engine, go}) => {
+export const signin = ({copy, engine, go, attempt}) => {
   const {session} = copy
   const unsent = copy.unsentCount()
   const invitation = new URLSearchParams(location.hash.split("?")[1]).get("invitation")
   let isOpen = true
   let isNew = invitation !== null && !session
+  let isFirst = false // no account exists yet
   /** Replaced when the person switches forms: the answer to the other form is ignored. */
   let currentForm = {}
 
   const turn = () => {
     isNew = !isNew
+    isFirst = false
     currentForm = {}
     submit.disabled = false
     fields.forEach(input => setError(input))
@@ -26,8 +44,8 @@ export const signin = ({copy, engine, go}) => {
     layOut()
     email.focus()
   }
-  const {element, form, problem, submit, show, email, password, device, forgot} = copyOf("signin", {
-    session, unsent, turn, turnBack: turn, device: {value: deviceName()},
+  const {element, form, problem, submit, show, email, password, forgot} = copyOf("signin", {
+    session, unsent, isShared: location.hash === "#/capture", turn, turnBack: turn, language: chooseLanguage,
     email: {value: session?.account.email ?? "", readOnly: Boolean(session)},
     leave: () => dialog(viewOf("ask-erase", {unsent, erase: () => copy.erase(), exportFirst: () => go("#/transfer")})),
     show: () => {
@@ -36,10 +54,10 @@ export const signin = ({copy, engine, go}) => {
       show.ariaPressed = !isShown
     },
   })
-  const fields = [email, password, device]
+  const fields = [email, password]
 
   const layOut = () => {
-    form.dataset.mode = session ? "again" : isNew ? "new" : isOpen || invitation ? "in" : "closed"
+    form.dataset.mode = session ? "again" : isNew ? isFirst ? "first" : "new" : isOpen || invitation ? "in" : "closed"
     password.pattern = isNew ? ".{8,}" : ".*"
     password.autocomplete = isNew ? "new-password" : "current-password"
   }
@@ -50,11 +68,11 @@ export const signin = ({copy, engine, go}) => {
     if (text) input.focus()
   }
   const explain = error => {
-    const {slug, pointer = "", detail} = error
+    const {slug, pointer = ""} = error
     const at = fields.find(({id}) => pointer.toLowerCase().includes(id))
     if (slug === "unauthenticated") setError(password, password.dataset.unknown)
     else if (slug === "email-taken") fill(problem, viewOf("email-taken", {turn}))
-    else if (at) setError(at, detail)
+    else if (at) setError(at, at.dataset[slug] ?? at.dataset.wrong)
     else fill(problem, problemView(error))
   }
   form.onsubmit = async event => {
@@ -62,13 +80,14 @@ export const signin = ({copy, engine, go}) => {
     const wrong = form.querySelector(":invalid")
     if (wrong) setError(wrong, wrong.dataset.wrong)
     if (wrong || submit.disabled) return
-    const credentials = {email: email.value.trim(), password: password.value, deviceName: device.value.trim()}
+    const credentials = {email: email.value.trim(), password: password.value, deviceName: deviceName()}
     const sentForm = currentForm
     fill(problem)
     submit.disabled = true
     try {
       await (isNew ? engine.signUp({...credentials, ...invitation && {invitation}}) : engine.signIn(credentials))
-      go("#/")
+      if (isNew) attempt(welcome(copy))
+      go(location.hash === "#/capture" ? "#/capture" : "#/")
     } catch (error) {
       if (sentForm !== currentForm) return
       submit.disabled = false
@@ -79,6 +98,7 @@ export const signin = ({copy, engine, go}) => {
   layOut()
   engine.server().then(server => {
     isOpen = server.signUp === "open"
+    if (server.needsFirstAccount && !session && !isNew) isNew = isFirst = true
     forgot.hidden = !server.features.includes("mail")
     layOut()
   }, () => {}) // Sending the form shows what is wrong.
@@ -121,13 +141,24 @@ export const devices = ({copy, engine, go, attempt}) => {
     }})
     dialog(element)
   }
+  const rename = ({uniqueID, name: before}) => {
+    const {element, input} = copyOf("rename-device", {input: {value: before}, rename: async () => {
+      const name = input.value.trim()
+      if (!name || name === before) return
+      await attempt(engine.renameDevice(uniqueID, name).then(() => toast("renamed", {name})))
+      load()
+    }})
+    dialog(element)
+    input.select()
+  }
   const layOut = known => {
     const others = known.filter(({current}) => !current)
     fill(list, known.map(device => viewOf("device-row", {
-      ...device, whom: device.current ? "this device" : device.name,
+      ...device, whom: device.current ? wordsOf("this-device") : device.name,
+      rename: () => rename(device),
       out: device.current ? askToLeave : () => askToSignOut([device], device.name),
       lost: !device.current && (() => askIfLost(device)),
-    })), others[1] && viewOf("other-devices", {out: () => askToSignOut(others, "all other devices")}))
+    })), others[1] && viewOf("other-devices", {out: () => askToSignOut(others, wordsOf("all-other-devices"))}))
   }
   const load = () => tryIn(problem, async () => {
     const [account, all, {features}] = await Promise.all([engine.account(), engine.devices(), engine.server()])

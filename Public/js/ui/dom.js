@@ -1,4 +1,5 @@
 // How views are built: elements from the templates of index.html, messages, dialogs, menus. types.d.ts describes the functions.
+import {formats} from "./language.js"
 
 const byID = id => /** @type {any} */ (document.getElementById(id))
 
@@ -21,12 +22,14 @@ export const tell = (element, about, content = () => about) => {
 const find = (values, path) => path.split(".").reduce((of, name) => of?.[name], values)
 
 /** Values that every template may use. */
-const COMMON = {mod: /Mac|iP/.test(navigator.platform) ? "⌘" : "Ctrl"}
+const COMMON = {get mod() { return /Mac|iP/.test(navigator.platform) ? "⌘" : wordsOf("control-key") }}
 
-/** A text with its "{name}" and "{name|format}" filled in. */
-const fillIn = (text, values) => text.replace(/\{([\w.]+)\|?(\w*)\}/g, (_, path, how) => {
+/** A text with its "{name}" and "{name|format}" filled in. At the start of a text, "yesterday" becomes "Yesterday". */
+const fillIn = (text, values) => text.replace(/\{([\w.]+)\|?(\w*)\}/g, (_, path, how, at) => {
   const value = find(values, path) ?? find(COMMON, path) ?? ""
-  return how && value !== "" ? (formats[how] ?? plural)(value, how) : value
+  if (!how || value === "") return value
+  const words = (formats[how] ?? formats.counted)(value, how)
+  return at ? words : words.replace(/^./u, first => first.toLocaleUpperCase())
 })
 
 /** @type {Dom["copyOf"]} */
@@ -57,42 +60,6 @@ export const firstOf = (...ids) => ids.find(byID) ?? ""
 
 /** @type {Dom["wordsOf"]} */
 export const wordsOf = (id, values) => viewOf(id, values).textContent.trim().replace(/\s+/g, " ")
-
-const plural = (count, one) => `${count.toLocaleString()} ${one}${count === 1 ? "" : "s"}`
-
-const [time, weekday, day, year, full] = /** @type {Intl.DateTimeFormatOptions[]} */ ([
-  {hour: "2-digit", minute: "2-digit"}, {weekday: "long"}, {day: "numeric", month: "short"},
-  {day: "numeric", month: "short", year: "numeric"}, {dateStyle: "long", timeStyle: "short"},
-]).map(options => new Intl.DateTimeFormat(undefined, options))
-
-const formats = {
-  number: count => count.toLocaleString(),
-  date: date => full.format(new Date(date)),
-
-  day: date => {
-    const moment = new Date(date), now = new Date()
-    const isThisYear = moment.getFullYear() === now.getFullYear()
-    const days = Math.round((now.setHours(0, 0, 0, 0) - new Date(date).setHours(0, 0, 0, 0)) / 86_400_000)
-    if (days === 1) return "Yesterday"
-    return (days === 0 ? time : days > 0 && days < 7 ? weekday : isThisYear ? day : year).format(moment)
-  },
-
-  ago: moment => {
-    const seconds = (Date.now() - new Date(moment).getTime()) / 1000
-    if (seconds < 5) return "just now"
-    const units = {day: 86_400, hour: 3600, minute: 60, second: 1}
-    const unit = Object.keys(units).find(unit => seconds >= units[unit]) ?? ""
-    return `${plural(Math.floor(seconds / units[unit]), unit)} ago`
-  },
-
-  bytes: count => {
-    const power = Math.min(3, Math.floor(Math.log10(count || 1) / 3))
-    const value = count / 1000 ** power
-    const maximumFractionDigits = value < 10 ? 1 : 0
-    const unit = ["bytes", "KB", "MB", "GB"][power]
-    return `${value.toLocaleString(undefined, {maximumFractionDigits})} ${count === 1 ? "byte" : unit}`
-  },
-}
 
 /** @type {Dom["follow"]} */
 export const follow = (show, ...events) => {
@@ -162,12 +129,19 @@ export const menu = (owner, id, values) => {
   entries[0].focus()
 }
 
-/** @type {Dom["failureOf"]} */
-export const failureOf = error => firstOf(`${error?.name}-${error?.slug}`, "failed")
-
 /** @type {Dom["problemWords"]} */
-export const problemWords = ({name, slug, title, detail, message}) =>
-  viewOf(firstOf(`${name}-${slug}`, `problem-${slug}`, "problem-words"), {title, detail: detail ?? message})
+export const problemWords = ({name, slug, pointer = "", title, detail, message, retryAfter}) => {
+  const id = firstOf(`${name}-${slug}`, `problem-${slug}${pointer.replaceAll("/", "-")}`, `problem-${slug}`, "problem-words")
+  return viewOf(id, {title, detail: detail ?? message, retryDate: retryAfter > 5_000 && Date.now() + retryAfter})
+}
+
+/** @type {Dom["failureWords"]} */
+export const failureWords = error => {
+  if (!error?.slug) return wordsOf("failed", Object(error))
+  const words = problemWords(error)
+  const lines = words.children[1] ? [...words.children] : [words]
+  return lines.map(line => line.textContent).join(". ")
+}
 
 /** @type {Dom["problemView"]} */
 export const problemView = (error, again) => viewOf("problem", {...error, again, words: problemWords(error)})

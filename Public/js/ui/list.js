@@ -1,21 +1,32 @@
 // The list of notes. Only the rows in view are elements.
-import {announce, copyOf, fill, menu, tell, viewOf} from "./dom.js"
+import {matchesOf, queryOf} from "../model/search.js"
+import {excerptOf} from "../model/text.js"
+import {announce, copyOf, fill, menu, tell, toast, viewOf} from "./dom.js"
+import {rowDrag, within} from "./drag.js"
+import {rowSelection} from "./selection.js"
+import {rowSwipe} from "./swipe.js"
 
 /** The height of a row in px, as in app.css. */
 const HEIGHT = 88
 /** Rows that are drawn above and below those in view. */
 const OVERSCAN = 6
-/** A mouse drags after so many px, a finger after so many ms. */
-const DRAG_DISTANCE = 6
-const DRAG_DELAY = 380
 /** The maximum time for which notes are prepared for a search at once, in ms. */
 const SEARCH_SLICE = 20
-/** How near to the edge of the list dragging scrolls it, in px. */
-const SCROLL_EDGE = 56
+const ORDERS = ["edited", "created", "title", "hand"]
 
 const rowOf = ({target}) => target.closest("[data-note]")
 const place = (element, at) => { element.style.transform = `translateY(${at * HEIGHT}px)` }
-const within = (least, value, most) => Math.max(least, Math.min(most, value))
+
+/** A text in which the matches of a query are marked. */
+const marked = (query, text) => {
+  let last = 0
+  const pieces = matchesOf(query, text).map(([start, end]) => {
+    const before = text.slice(last, start)
+    last = end
+    return [before, viewOf("match", {text: text.slice(start, end)})]
+  })
+  return [pieces, text.slice(last)]
+}
 
 /** Shows the first picture of a note: its preview, or else its bytes. */
 const showPicture = async (copy, found, image) => {
@@ -25,8 +36,11 @@ const showPicture = async (copy, found, image) => {
 }
 
 /** @type {ListPane} */
-export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, input}, open) => {
+export const noteList = (app, parts, open) => {
+  const {copy, engine, attempt} = app
+  const {box, run, mark, nothing, input, sort} = parts
   let scope = {tag: "", archived: false}
+  let order = /** @type {ListOrder} */ (ORDERS.find(name => name === localStorage.order) ?? "edited")
   let ids = []
   const rows = new Map()
   let roving = ""
@@ -36,6 +50,7 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
   let looking = 0
   let saying = 0
   let searching = 0
+  let isLoaded = false
 
   const query = () => input.value.trim()
   const isMixed = () => query() && !scope.archived
@@ -56,15 +71,18 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
     // The first search after a start prepares the notes in slices, and shows what it has found so far, so that typing is not delayed.
     const arePrepared = Boolean(query()) && !copy.prepareSearch(SEARCH_SLICE)
     if (arePrepared) searching ||= setTimeout(() => { searching = 0; refresh() })
-    ids = copy.notes({query: query(), tag: scope.tag, archived: isMixed() ? null : scope.archived, arePrepared})
+    // The notes that are loaded first are the first ones only in the default order.
+    const isKnown = isLoaded || order === "edited" && !scope.archived
+    ids = isKnown ? copy.notes({query: query(), tag: scope.tag, archived: isMixed() ? null : scope.archived, order, arePrepared}) : []
     run.style.height = `${ids.length * HEIGHT}px`
-    fill(nothing, !ids.length && !arePrepared && empty())
+    fill(nothing, !ids.length && !arePrepared && isLoaded && empty())
     if (ids.includes(anchor)) box.scrollTop += (ids.indexOf(anchor) - top) * HEIGHT
     if (!ids.includes(roving)) roving = ids.includes(opened) ? opened : ids[0] ?? ""
     for (const [id, row] of rows) {
       const note = copy.note(id)
       if (note) updateRow(row, note)
     }
+    selection.follow()
     draw()
   }
 
@@ -76,6 +94,7 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
     if (roving) wanted.add(roving) // Removing its element would lose the focus.
     for (const [id, {element}] of rows) {
       if (wanted.has(id)) continue
+      if (element.matches(".swiped")) swipe.close()
       element.remove()
       rows.delete(id)
     }
@@ -87,7 +106,7 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
       place(element, at)
       element.ariaPosInSet = at + 1
       element.ariaSetSize = ids.length
-      element.ariaSelected = id === opened
+      element.ariaSelected = selection.isOn() ? selection.has(id) : id === opened
       element.tabIndex = id === roving ? 0 : -1
     }
     arrange(drawn.sort((one, other) => one.at - other.at).map(({element}) => element))
@@ -111,14 +130,19 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
     return row
   }
   const updateRow = (/** @type {any} */ {words, image}, note) => {
-    const {title, excerpt, sortDate, pinned, archived, tags, attachments} = note
+    const {title, text, creationDate, edited, pinned, archived, tags, attachments} = note
     const names = tags.map(id => copy.tag(id)?.name)
     const picture = attachments.flatMap(id => copy.attachment(id) ?? [])
       .find(({mimeType, preview, isHere}) => mimeType.startsWith("image/") && (preview || isHere))
-    const values = {title, excerpt, sortDate, pinned, isAway: archived && isMixed(), files: attachments.length}
-    tell(words, [values, names, picture], () => {
+    const wanted = query() && queryOf(query())
+    const excerpt = wanted ? excerptOf(text, line => matchesOf(wanted, line)) : note.excerpt
+    const date = order === "created" ? creationDate : edited
+    const values = {title, excerpt, date, pinned, isAway: archived && isMixed(), files: attachments.length}
+    const show = words => wanted ? marked(wanted, words) : words
+    tell(words, [values, names, picture, query()], () => {
       showPicture(copy, picture, image).catch(image.onerror)
-      return viewOf("row-words", {...values, tags: names.map(name => viewOf("note-tag", {name}))})
+      return viewOf("row-words", {
+        ...values, name: show(title), body: show(excerpt), tags: names.map(name => viewOf("note-tag", {name: show(name ?? "")}))})
     })
   }
 
@@ -138,33 +162,62 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
   box.onscroll = drawSoon
   new ResizeObserver(drawSoon).observe(box)
   box.onkeydown = event => {
-    const {key} = event
+    const {key, shiftKey} = event
+    const isMod = event.ctrlKey || event.metaKey
     const id = rowOf(event)?.dataset.note
-    if (!id || event.ctrlKey || event.metaKey || event.altKey) return
+    if (!id || event.altKey || isMod && !/^[a ]$/i.test(key)) return
     const at = ids.indexOf(id)
     const page = Math.floor(box.clientHeight / HEIGHT) - 1
     const to = {ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, PageDown: at + page, PageUp: at - page,
       Home: 0, End: ids.length}[key]
-    if (to !== undefined) {
-      focus(ids[within(0, to, ids.length - 1)])
+    if (isMod && key !== " ") selection.all()
+    else if (key === " " && (isMod || selection.isOn())) selection.toggle(id)
+    else if (isMod || key === "Escape" && !selection.end()) return
+    else if (to !== undefined) {
+      const next = ids[within(0, to, ids.length - 1)]
+      if (shiftKey) selection.extend(next, id)
+      focus(next)
       clearTimeout(looking)
-      looking = setTimeout(open, 60, roving, "look")
-    } else if (key === "Enter" || key === " ") open(id, key === "Enter" && id === opened ? "write" : "go")
-    else return
+      if (!selection.isOn()) looking = setTimeout(open, 60, roving, "look")
+    } else if (key === "Enter" || key === " ") {
+      selection.end()
+      open(id, key === "Enter" && id === opened ? "write" : "go")
+    } else if (key !== "Escape") return
     event.preventDefault()
   }
   box.onclick = event => {
     const id = rowOf(event)?.dataset.note
-    if (!id || isDragging()) return
+    if (!id || drag.isRecent() || swipe.isRecent()) return
+    const first = ids.includes(opened) ? opened : ""
+    const isTouch = event.pointerType && event.pointerType !== "mouse"
+    if (event.shiftKey) selection.extend(id, first || roving)
+    else if (event.ctrlKey || event.metaKey) selection.toggle(id, first)
+    else if (selection.isPicking() || isTouch && selection.isOn()) selection.toggle(id)
+    else {
+      selection.end()
+      focus(id)
+      return open(id, event.detail > 1 ? "write" : "go")
+    }
     focus(id)
-    open(id, event.detail > 1 ? "write" : "go")
   }
   box.oncontextmenu = event => {
     const row = rowOf(event)
     const note = copy.note(row?.dataset.note)
     event.preventDefault()
-    if (note && !isDragging()) menu(row, "row-menu", note)
+    if (!note || drag.isRecent()) return
+    swipe.close()
+    if (selection.isOn() && !selection.has(note.uniqueID)) selection.end()
+    menu(row, "row-menu", {...note, select: () => selection.pick(note.uniqueID)})
   }
+  const setOrder = name => {
+    order = localStorage.order = name
+    box.scrollTop = 0
+    refresh()
+  }
+  const orderEntry = name => ({ariaChecked: String(name === order), onclick: () => setOrder(name)})
+  sort.onclick = () => menu(sort, "sort-menu",
+    {...Object.fromEntries(ORDERS.map(name => [name, orderEntry(name)])), select: () => selection.pick("")})
+
   const clearSearch = () => {
     input.value = ""
     refresh()
@@ -186,7 +239,7 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
 
   let waiting = 0
   const catchUp = () => {
-    waiting = drag?.isOn ? setTimeout(catchUp, 100) : 0
+    waiting = drag.isOn() ? setTimeout(catchUp, 100) : 0
     if (waiting) return
     const before = focused()
     refresh()
@@ -214,69 +267,32 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
     announce("moved", {place: ids.indexOf(id) + 1, count: ids.length})
   }
 
-  let drag = null
-  let dragged = 0
-  let resting = 0
-  const isDragging = () => drag?.isOn || Date.now() - dragged < 50 // A drag ends with a click.
-  const begin = () => {
-    drag.isOn = true
-    drag.row.classList.add("dragged")
-    box.setPointerCapture(drag.pointerId)
-    follow()
-  }
-  const end = () => {
-    clearTimeout(resting)
-    if (drag?.isOn) {
-      dragged = Date.now()
-      drag.row.classList.remove("dragged")
-      place(drag.row, drag.at)
-      mark.hidden = true
-    }
-    drag = null
-  }
-  const follow = () => {
-    if (!drag) return
-    const {y, at, row} = drag
-    const {top, bottom} = box.getBoundingClientRect()
-    const over = Math.min(0, y - top - SCROLL_EDGE) + Math.max(0, y - bottom + SCROLL_EDGE)
-    box.scrollTop += within(-14, over / 4, 14)
-    const here = (y - top + box.scrollTop) / HEIGHT
-    const to = within(0, Math.round(here), ids.length)
-    drag.to = to > at ? to - 1 : to
-    mark.hidden = drag.to === at
-    place(mark, to)
-    place(row, here - 0.5)
-    requestAnimationFrame(follow)
-  }
-  box.onpointerdown = event => {
-    const {clientX: x, clientY: y, pointerId, pointerType, button, isPrimary} = event
-    const row = rowOf(event)
-    end()
-    if (!row || button || !isPrimary) return
-    const at = ids.indexOf(row.dataset.note)
-    drag = {pointerId, row, x, y, at, to: at}
-    if (pointerType !== "mouse") resting = setTimeout(begin, DRAG_DELAY)
-  }
-  addEventListener("pointermove", ({clientX, clientY, pointerType, isPrimary}) => {
-    if (!drag || !isPrimary) return
-    const isFar = Math.hypot(clientX - drag.x, clientY - drag.y) > DRAG_DISTANCE
-    if (drag.isOn) drag.y = clientY
-    else if (isFar) pointerType === "mouse" ? begin() : end()
+  const selection = rowSelection(app, parts, () => ids, () => drawSoon())
+  const drag = rowDrag(parts, {
+    height: HEIGHT, place, count: () => ids.length, isAllowed: () => order === "hand" && !selection.isOn(),
+    placeOf: row => ids.indexOf(row.dataset.note), move: (row, to) => attempt(move(row.dataset.note, to)),
   })
-  addEventListener("pointerup", () => {
-    const {isOn, row, at, to} = drag ?? {}
-    end()
-    if (isOn && to !== at) attempt(move(row.dataset.note, to))
+  const swipe = rowSwipe(box, {isAllowed: () => !selection.isOn() && !drag.isOn(), show: row => {
+    const id = row.dataset.note ?? ""
+    const actions = copyOf("swipe", copy.note(id))
+    // The buttons are shortcuts for the row that has the focus.
+    actions.element.addEventListener("click", () => focus(id), true)
+    actions.element.onclick = () => setTimeout(swipe.close)
+    place(actions.element, ids.indexOf(id))
+    run.append(actions.element)
+    return actions
+  }})
+  copy.loaded.then(() => {
+    isLoaded = true
+    refresh()
   })
-  addEventListener("pointercancel", end)
-  addEventListener("keydown", ({key}) => { if (key === "Escape") end() }, true)
-  box.addEventListener("touchmove", event => { if (drag?.isOn) event.preventDefault() }, {passive: false})
 
   return {
     focus, focused,
     show: ({tag, archived}) => {
       if (tag !== scope.tag || archived !== scope.archived) {
-        if (tag || archived) input.value = "" // to all notes, the search goes on
+        selection.end()
+        if (tag || archived) input.value = "" // in all notes, a search continues
         roving = ""
         box.scrollTop = 0
       }
@@ -290,6 +306,11 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
       if (id === roving) reveal()
     },
     after: id => ids[ids.indexOf(id) + 1] ?? ids[ids.indexOf(id) - 1] ?? "",
-    shift: (id, by) => attempt(move(id, Math.max(0, ids.indexOf(id) + by))),
+    shift: (id, by) => {
+      if (order === "hand") return attempt(move(id, Math.max(0, ids.indexOf(id) + by)))
+      toast("not-by-hand", {}, () => setOrder("hand"))
+    },
+    selected: () => selection.ids(),
+    endSelection: () => selection.end(),
   }
 }

@@ -1,17 +1,21 @@
-// One note: its text, to read and to edit, with its tags and files.
-import {moveCaret, rebase, splice} from "../model/difference.js"
-import {findings} from "../model/text.js"
+// One note: its text, with its tags and files.
+import {moveCaret, rebase} from "../model/difference.js"
+import {canStyle, styleLine} from "../model/markdown.js"
+import {onOwnLines} from "../model/marks.js"
+import {breakLine, indent, linesAround, linkOf, makeLink, outdent, toggleBox, toggleChecklist, toggleMark} from "../model/typing.js"
 import {EditHistory} from "../model/undo.js"
-import {attachments} from "./attachments.js"
-import {copyOf, copyText, fill, menu, save, toast, viewOf} from "./dom.js"
+import {adoptMarks, attachments, insertFiles, pastedText} from "./attachments.js"
+import {copyOf, copyText, fill, menu, save, toast, viewOf, wordsOf} from "./dom.js"
+import {noteLinks} from "./links.js"
+import {noteMatches} from "./matches.js"
+import {plainSurface} from "./plain.js"
 import {notices} from "./status.js"
+import {styledSurface} from "./surface.js"
 import {tagField} from "./tags.js"
 
-/** How much of a text is searched for links and dates, in characters. */
-const MAX_SEARCHED = 200_000
 /** Typing within this time is one edit, in ms. */
 const COMMIT_DELAY = 1_000
-/** Text that was typed when the page was closed is in localStorage under this and the note's ID. */
+/** Text that was not saved when the page was closed is in localStorage. Its key is this prefix and the note's ID. */
 const KEPT = "typed "
 
 /**
@@ -41,26 +45,30 @@ const calendar = (date, title) => {
   return viewOf("calendar", {begin, now, words, hasTime: begin[8]}).textContent.replace(/\n/g, "\r\n")
 }
 
-/** A text with its links, mail addresses and dates as links. */
-const usable = (text, about) => {
-  let last = 0
-  const found = findings(text.slice(0, MAX_SEARCHED)).map(({kind, value, start, end}) => {
-    const between = text.slice(last, start)
-    const take = event => {
-      event.preventDefault()
-      save(new Blob([calendar(value, about)]), `${about.slice(0, 40) || "Date"}.ics`)
-    }
-    last = end
-    return [between, viewOf(`found-${kind}`, {value, words: text.slice(start, end), take})]
-  })
-  return [found, text.slice(last)]
+/** The commands of keys, and of the buttons above a phone's keyboard. @type {Record<string, Typing>} */
+const COMMANDS = {
+  bold: (text, start, end) => toggleMark(text, start, end, "**"),
+  italic: (text, start, end) => toggleMark(text, start, end, "*"),
+  link: makeLink, check: toggleChecklist, indent, outdent,
 }
+const SHORTCUTS = {__proto__: null, "Mod+b": "bold", "Mod+i": "italic", "Mod+k": "link", "Mod+Shift+c": "check", Tab: "indent", "Shift+Tab": "outdent"}
+const nameOfKey = ({key, ctrlKey, metaKey, shiftKey, altKey}) =>
+  `${ctrlKey || metaKey ? "Mod+" : ""}${altKey ? "Alt+" : ""}${shiftKey ? "Shift+" : ""}${key[1] ? key : key.toLowerCase()}`
+
+/** Whether this browser can edit a styled text as plain text. */
+const CAN_STYLE = (() => {
+  const probe = document.createElement("div")
+  probe.setAttribute("contenteditable", "plaintext-only")
+  return probe.contentEditable === "plaintext-only"
+})()
+/** Whether the person prefers the text without styles. */
+const prefersPlain = () => localStorage.plainText === "true"
 
 /** @type {NoteView} */
 export const editor = (app, id, tags) => {
   const {copy, engine} = app
   const parts = copyOf("editor")
-  const {element, heading, typist, done, files, pin, more, scroll, measure, area, reading} = parts
+  const {element, heading, typist, done, files, pin, more, scroll, measure, area, styled, printed, rest, bar} = parts
   const listening = new AbortController()
   const {signal} = listening
   /** The note as it was last seen. */
@@ -70,8 +78,9 @@ export const editor = (app, id, tags) => {
   /** The text as it is in the editor. */
   let words = base.value
   let hasTyped = false
+  /** Whether Shift is pressed. Shift+Enter does not continue a list. */
+  let isShift = false
   const undoHistory = new EditHistory()
-  let isComposing = false
   let running = null
   let waiting = 0
   let showing = 0
@@ -91,7 +100,8 @@ export const editor = (app, id, tags) => {
    */
   const commit = async () => {
     if (running) return running.then(commit)
-    if (words === base.value) return
+    // The text of another device may have waited for a change that was then reverted.
+    if (words === base.value) return merge("here")
     running = store().catch(error => error.slug === "gone" ? vanish() : app.fail(error))
       .finally(() => { running = null })
     await running
@@ -100,61 +110,97 @@ export const editor = (app, id, tags) => {
   const typed = () => {
     waiting ||= setTimeout(() => {
       waiting = 0
-      isComposing ? typed() : commit()
+      surface.isComposing() ? typed() : commit()
     }, COMMIT_DELAY)
   }
-  /** Makes the note if it does not exist yet. Its ID. */
+  /** Creates the note if it does not exist yet, and returns its ID. */
   const ensure = async () => {
     await commit()
     if (!copy.note(id)) await store()
     return id
   }
-  /** Saves the text when the page may be closed: it may end before a transaction does. */
+  /** Keeps unsaved text when the page may be closed, because the page may end before a transaction does. */
   const keep = () => {
     if (words === base.value || !copy.session) return
     localStorage[KEPT + id] = JSON.stringify({account: copy.session.account.uniqueID, value: words, base, tags})
     commit()
   }
 
-  /** Takes another device's or tab's changes of the text in; the caret stays among its words. */
+  /** Merges changes of the text by another device or tab. The caret stays at the same words. */
   const merge = source => {
     const note = copy.note(id)
-    if (!note || running || isComposing || note.textClock === base.clock && note.text === base.value) return
+    if (!note || running || surface.isComposing() || note.textClock === base.clock && note.text === base.value) return
     const both = words === base.value ? note.text : source === "tab" ? rebase(base.value, words, note.text) : null
     if (both === null) return
     base = {clock: note.textClock, value: note.text}
-    undoHistory.transform(words, both)
-    words = both
+    if (both !== words) {
+      undoHistory.transform(words, both)
+      const places = surface.selected().map(place => moveCaret(place, words, both))
+      words = both
+      // The line of the caret stays where it is on the screen.
+      const {top} = surface.boxOf(surface.selected()[1])
+      draw(places)
+      if (isWriting()) scroll.scrollTop += surface.boxOf(places[1]).top - top
+    }
     if (words !== base.value) typed()
-    if (area.hidden) return
-    const {selectionStart, scrollHeight} = area
-    const {end} = replace()
-    fit()
-    if (end <= selectionStart) scroll.scrollTop += area.scrollHeight - scrollHeight
   }
-  /** Puts `words` into the text area and keeps the caret at its words. The browser's own undo no longer works after that. */
-  const replace = () => {
-    const {value, selectionStart, selectionEnd} = area
-    const change = splice(value, words)
-    area.setRangeText(change.text, change.start, change.end)
-    area.setSelectionRange(moveCaret(selectionStart, value, words), moveCaret(selectionEnd, value, words))
-    return change
+  /** Records a change by the person, and saves it soon. */
+  const change = (text, /** @type {TextEdit | undefined} */ edit = undefined) => {
+    if (text === words) return
+    // If text was only inserted or only removed, the texts need not be compared.
+    const isSimple = edit && (!edit.text || edit.start === edit.end)
+    undoHistory.add(words, text, performance.now(), isSimple ? edit : undefined)
+    words = text
+    hasTyped = true
+    typed()
+    engine.typing(id)
   }
+  /** Applies an edit of the person that the browser has not applied itself. */
+  const apply = edit => {
+    if (!edit) return
+    const {start, end, text, select} = edit
+    change(words.slice(0, start) + text + words.slice(end), edit)
+    draw(select)
+    links.suggest()
+  }
+  const run = name => apply(COMMANDS[name](words, ...surface.selected()))
   /** Undoes or redoes the last edit of this person. `name` is "undo" or "redo". */
   const move = name => {
     const moved = undoHistory[name](words)
     if (!moved) return
     words = moved.text
-    replace()
-    area.setSelectionRange(moved.caret, moved.caret)
-    fit()
+    draw([moved.caret, moved.caret])
     typed()
+    engine.typing(id)
+  }
+  const follow = (kind, value) => {
+    if (kind === "date") {
+      const about = copy.note(id)?.title ?? ""
+      save(new Blob([calendar(value, about)]), `${about.slice(0, 40) || wordsOf("date-name")}.ics`)
+    } else if (kind === "link") viewOf("found-link", {value}).click()
+    else links.open(value)
+  }
+  /** Opens the link or date at a place, or toggles the check box of its line. Returns whether there was one. */
+  const followAt = place => {
+    const [from, to] = linesAround(words, place)
+    let at = from
+    for (const {text, looks, about} of styleLine(words.slice(from, to), "").parts) {
+      const kind = ["note-link", "link", "date"].find(one => looks.split(" ").includes(one))
+      if (kind && about && place >= at && place <= at + text.length) {
+        follow(kind === "note-link" ? "note" : kind, about)
+        return true
+      }
+      at += text.length
+    }
+    const edit = toggleBox(words, place)
+    apply(edit)
+    return Boolean(edit)
   }
 
-  /** The note was deleted: what was typed continues in the note that has its words (clients.md, rule 4). */
+  /** After the note was deleted on another device: continues in the note to which its text was moved (clients.md, rule 4). */
   const vanish = async () => {
     listening.abort()
-    const isWriting = !area.hidden
+    const wasWriting = isWriting()
     let into = await copy.rescueOf(id) ?? "", from = {...base, isMoved: true}
     base = {clock: null, value: words}
     if (!into) {
@@ -169,55 +215,78 @@ export const editor = (app, id, tags) => {
       const value = words
       from = {clock: await copy.write(into, value, from), value, isMoved: true}
     }
-    const place = isWriting && moveCaret(area.selectionStart, words, copy.note(into)?.text ?? words)
+    const place = wasWriting && moveCaret(surface.selected()[0], words, copy.note(into)?.text ?? words)
     app.go(`#/note/${into}`, {replace: true, write: place})
     toast("rescued")
   }
 
-  const showText = () => {
-    const about = copy.note(id)?.title ?? ""
-    const line = words.indexOf("\n", words.search(/\S/)) >>> 0
-    fill(reading, words && [viewOf("title-line", {words: usable(words.slice(0, line), about)}),
-      usable(words.slice(line), about)])
+  /** @type {SurfaceEvents} */
+  const events = {
+    edit: apply, move, follow,
+    typed: text => {
+      change(text)
+      links.suggest()
+    },
+    command: run,
+    paste: data => { pasteText(data) },
+    enter: () => {
+      const [start, end] = surface.selected()
+      const goesOn = isShift ? null : breakLine(words, start, end)
+      apply(goesOn ?? {start, end, text: "\n", select: [start + 1, start + 1]})
+    },
+    composed: () => merge("here"),
+    box: at => apply({...toggleBox(words, at), select: surface.selected()}),
+    embed: mark => attachmentPart.embed?.(mark) ?? null,
   }
-  const read = () => {
-    if (area.hidden) return
-    const hadFocus = document.activeElement === area
-    commit()
-    showText()
-    area.hidden = true
-    if (hadFocus) reading.focus({preventScroll: true})
+  const surfaces = {styled: styledSurface(styled, events), area: plainSurface(area, events)}
+  let surface = surfaces.area
+  /** Shows the text, styled or plain. */
+  const draw = (/** @type {number[] | undefined} */ places = undefined) => {
+    const wanted = CAN_STYLE && !prefersPlain() && canStyle(words) ? surfaces.styled : surfaces.area
+    const wasWriting = isWriting()
+    const selected = places ?? surface.selected()
+    surface = wanted
+    for (const one of [styled, area]) one.hidden = one !== surface.element
+    surface.show(words, selected)
+    if (wasWriting && !isWriting()) surface.focus()
+    matches.update()
   }
+  const isWriting = () => document.activeElement === surface.element
   const write = (place = -1) => {
-    if (area.value !== words) area.value = words // else the caret is where it was
-    if (place >= 0) area.setSelectionRange(place, place)
-    area.hidden = false
-    fit()
-    area.focus({preventScroll: true})
+    if (place >= 0) surface.select(place)
+    surface.focus()
     engine.opened(id)
   }
-  /** Fits the height to the text, in browsers that do not do it themselves. */
-  const fit = () => {
-    if (CSS.supports("field-sizing", "content")) return
-    const top = scroll.scrollTop
-    area.style.height = "auto"
-    area.style.height = `${area.scrollHeight}px`
-    scroll.scrollTop = top
-  }
+
+  const leave = () => rest.focus({preventScroll: true})
+  const noteText = {text: () => words, surface: () => surface, apply}
+  const links = noteLinks(app, id, noteText)
+  const matches = noteMatches(app, noteText)
 
   const mergeNotices = notices(app, id)
   const attachmentPart = attachments(app, id)
-  const updateTags = tagField(app, parts, () => copy.note(id)?.tags ?? tags, ensure)
-  const take = chosen => {
-    const kept = [...chosen]
-    if (kept.length) app.attempt(ensure().then(() => attachmentPart.take?.(kept)))
+  const tagPart = tagField(app, () => copy.note(id)?.tags ?? tags, ensure)
+  /** Replaces the selection with text. `areLines`: on lines of their own. */
+  const put = (text, areLines = false) => {
+    if (!text) return
+    const [start, end] = surface.selected()
+    const plain = text.replace(/\r\n?/g, "\n")
+    const whole = areLines ? onOwnLines(words.slice(0, start), plain, words.slice(end)) : plain
+    apply(linkOf(words, start, end, whole) ?? {start, end, text: whole, select: [start + whole.length, start + whole.length]})
   }
+  /** Adds files to the note. Pictures get marks at the caret, if the person is writing. */
+  const take = async chosen => {
+    const [kept, wasWriting] = [[...chosen], isWriting()]
+    if (!kept[0]) return
+    await app.attempt(ensure().then(() => insertFiles(app, id, kept)).then(marks => { if (wasWriting) put(marks, true) }))
+  }
+  const takeText = async (html, plain) => put(await adoptMarks(app, await ensure(), await pastedText(html, plain)))
   const update = () => {
     const note = copy.note(id)
     last = note ?? last
-    if (area.hidden) showText()
-    fill(heading, note?.title || "New note")
-    updateTags()
+    fill(heading, note?.title || wordsOf("new-note"))
+    tagPart.update()
+    surface.refresh()
     pin.ariaPressed = Boolean(note?.pinned)
     element.toggleAttribute("data-archived", Boolean(note?.archived))
     parts.controls.disabled = !note
@@ -228,7 +297,7 @@ export const editor = (app, id, tags) => {
     if (uniqueID !== id) return
     clearTimeout(showing)
     showing = setTimeout(fill, 6_000, typist)
-    fill(typist, `editing on ${device.name}`)
+    fill(typist, wordsOf("editing-on", device))
   }, {signal})
   copy.addEventListener("change", ({detail: {ids, source}}) => {
     const note = copy.note(id)
@@ -239,86 +308,110 @@ export const editor = (app, id, tags) => {
   }, {signal})
   document.addEventListener("visibilitychange", () => { if (document.hidden) keep() }, {signal})
   addEventListener("pagehide", keep, {signal})
-  addEventListener("beforeprint", () => { if (!area.hidden) showText() }, {signal})
+  addEventListener("beforeprint", () => fill(printed, surface === surfaces.area && words), {signal})
 
-  done.onclick = read
+  done.onclick = () => leave()
   files.onchange = () => {
     take(files.files)
     files.value = ""
   }
-  more.onclick = () => menu(more, "note-menu", {copyText: () => copyText(words)})
-  area.onbeforeinput = event => {
-    const name = {historyUndo: "undo", historyRedo: "redo"}[event.inputType]
-    if (!name) return
+  more.onclick = () => menu(more, "note-menu", {
+    copyText: () => copyText(words),
+    plain: () => {
+      localStorage.plainText = !prefersPlain()
+      draw()
+    },
+    isPlain: prefersPlain(),
+  })
+  bar.onmousedown = event => event.preventDefault() // The text keeps the focus, and the phone its keyboard.
+  bar.onclick = ({target}) => {
+    const {command} = target.closest("[data-command]")?.dataset ?? {}
+    if (command) run(command)
+  }
+  measure.onkeydown = event => {
+    isShift = event.shiftKey
+    if (event.isComposing || surface.isComposing() || event.target !== surface.element) return
+    const name = nameOfKey(event)
+    if (links.onkey(name)) return event.preventDefault()
+    const undo = {"Mod+z": "undo", "Mod+Shift+z": "redo", "Mod+y": "redo"}[name]
+    const [start, end] = surface.selected()
+    if (undo) move(undo)
+    else if (SHORTCUTS[name]) {
+      const edit = COMMANDS[SHORTCUTS[name]](words, start, end)
+      // Outside of lists, Tab inserts a tab. To move the focus out of the text, press Escape, then Tab.
+      if (!edit && name === "Shift+Tab") return
+      apply(edit ?? {start, end, text: "\t", select: [start + 1, start + 1]})
+    } else if (name === "Escape") leave()
+    else if (name !== "Mod+Enter") return
+    else if (!followAt(end)) leave()
     event.preventDefault()
-    move(name)
   }
-  area.oninput = event => {
-    undoHistory.add(words, area.value, event.timeStamp)
-    words = area.value
-    hasTyped = true
-    isComposing = event.isComposing
-    fit()
-    typed()
-    engine.typing(id)
+  // When the window loses the focus, the text remains its active element.
+  const left = () => setTimeout(() => {
+    if (isWriting()) return
+    commit()
+    links.close()
+    links.offer()
+  })
+  for (const one of [styled, area]) {
+    one.addEventListener("blur", left)
+    one.addEventListener("focus", () => engine.opened(id))
   }
-  area.addEventListener("compositionend", () => { isComposing = false })
-  area.onkeydown = event => {
-    const key = event.key.toLowerCase()
-    const isUndo = (event.ctrlKey || event.metaKey) && !event.altKey && (key === "z" || key === "y" && event.ctrlKey)
-    if (isUndo && !isComposing) {
-      event.preventDefault()
-      move(key === "y" || event.shiftKey ? "redo" : "undo")
-    }
-    // Tab inserts a tab. To move the focus out of the text, press Escape, then Tab.
-    if (key === "tab" && !event.shiftKey && !event.ctrlKey && !isComposing) {
-      event.preventDefault()
-      area.setRangeText("\t", area.selectionStart, area.selectionEnd, "end")
-      area.dispatchEvent(new InputEvent("input"))
-    }
-    const isDone = event.key === "Escape" || event.key === "Enter" && (event.metaKey || event.ctrlKey)
-    if (event.isComposing || !isDone) return
-    event.preventDefault()
-    read()
-  }
-  // When the window loses the focus, the text area remains its active element.
-  area.onblur = () => setTimeout(() => { if (document.activeElement !== area) read() })
   scroll.onclick = ({target}) => {
-    const isText = reading.contains(target)
-    const selection = /** @type {any} */ (getSelection())
-    const {focusNode, focusOffset} = selection
-    if (target.closest("a") || String(selection) || !isText && target !== scroll && target !== measure) return
-    if (!isText || !reading.contains(focusNode)) return write(words.length)
-    const range = document.createRange()
-    range.setStart(reading, 0)
-    range.setEnd(focusNode, focusOffset)
-    write(String(range).length)
+    // A click below the text writes at its end.
+    if ((target === scroll || target === measure) && getSelection()?.isCollapsed) write(words.length)
+  }
+  /** Puts text of the clipboard or a drag in the place of the selection: HTML as Markdown. False if there is none. */
+  const pasteText = data => {
+    const [html, plain] = ["text/html", "text/plain"].map(type => data.getData(type))
+    if (html || plain.includes("](attachment:")) app.attempt(takeText(html, plain))
+    else put(plain)
+    return Boolean(html || plain)
   }
   element.onpaste = event => {
-    const {files, types} = event.clipboardData
+    const {clipboardData: data, target} = event
     // Word processors add a picture of the text that is copied.
-    if (!files.length || types.includes("text/plain")) return
+    if (data.files.length && !data.types.includes("text/plain")) take(data.files)
+    else if (!target.closest?.(".text") || !pasteText(data)) return
     event.preventDefault()
-    take(files)
   }
   element.ondragover = element.ondrop = element.ondragleave = event => {
-    const {type, dataTransfer: {files, types}} = event
-    element.classList.toggle("dropping", type === "dragover")
-    if (type === "dragleave" || !types.includes("Files")) return
+    const {type, target, clientX, clientY, dataTransfer: {files, types}} = event
+    const areFiles = types.includes("Files")
+    element.classList.toggle("dropping", type === "dragover" && areFiles)
+    if (type === "dragleave" || !areFiles) return
     event.preventDefault()
-    if (type === "drop") take(files)
+    if (type !== "drop") return
+    if (target.closest(".text")) {
+      surface.select(surface.placeAt(clientX, clientY))
+      surface.focus()
+    }
+    take(files)
   }
+  // Safari does not shrink the page when the keyboard of a phone opens. This keeps the text above the keyboard.
+  globalThis.visualViewport?.addEventListener("resize", () => {
+    const {height, offsetTop} = /** @type {VisualViewport} */ (visualViewport)
+    element.style.setProperty("--keyboard", `${Math.max(0, Math.round(innerHeight - height - offsetTop))}px`)
+  }, {signal})
 
   measure.prepend(mergeNotices.element)
-  area.after(attachmentPart.element)
+  parts.foot.before(tagPart.element)
+  measure.append(links.options, links.backlinks)
+  rest.after(attachmentPart.element)
   engine.opened(last ? id : null)
+  scroll.before(matches.element)
+  draw([0, 0])
   update()
+  const beginning = requestAnimationFrame(matches.begin)
   return {
-    element, write, isWriting: () => !area.hidden, focus: () => reading.focus({preventScroll: true}),
+    element, write, isWriting, focus: leave,
     stop: () => {
       commit()
       listening.abort()
       engine.opened(null)
+      links.stop()
+      cancelAnimationFrame(beginning)
+      matches.stop()
       mergeNotices.stop?.()
       attachmentPart.stop?.()
     },

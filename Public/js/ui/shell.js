@@ -1,16 +1,49 @@
 // The frame: which view a route shows, where the focus goes, keyboard shortcuts.
 
 import {newID} from "../model/hash.js"
+import {sharedText} from "../model/text.js"
 import {devices, signin} from "./account.js"
-import {actOnToast, announce, copyOf, dialog, failureOf, fill, toast, viewOf} from "./dom.js"
-import {deleted, edits} from "./history.js"
+import {actOnToast, announce, copyOf, dialog, failureWords, fill, toast, tryIn, viewOf, wordsOf} from "./dom.js"
 import {noteList} from "./list.js"
 import {editor, takeKept} from "./note.js"
 import {setTheme, sidePane} from "./side.js"
 import {banners, indicate, news, openSync} from "./status.js"
 import {takeDrops, transfer} from "./transfer.js"
 
-const pages = {__proto__: null, signin, deleted, devices, history: edits, transfer}
+/**
+ * A page whose module is loaded when the page is opened; `id` is its template.
+ *
+ * @type {(id: string, load: (app: Shell, id?: any) => Promise<Pane>) => Opener}
+ */
+const later = (id, load) => (app, ...rest) => {
+  const element = viewOf("later", viewOf(id).dataset)
+  let isOver = false
+  /** @type {Pane | undefined} */
+  let page
+  const loaded = tryIn(element, async () => {
+    page = await load(app, ...rest)
+    return page.element
+  })
+  const stop = () => {
+    isOver = true
+    page?.stop?.()
+  }
+  loaded.then(() => { if (isOver) stop() })
+  return {element, stop, focus: () => loaded.then(() => { if (!isOver) page?.focus?.() })}
+}
+
+const pages = {
+  __proto__: null, signin, devices, transfer,
+  capture: later("capture", async app => (await import("./capture.js")).capture(app)),
+  deleted: later("recent", async app => (await import("./history.js")).deleted(app)),
+  history: later("history", async (app, id) => (await import("./history.js")).edits(app, id)),
+}
+
+/** Moves text that another app shares from the address into the entry of the browser's history, where a reload finds it again. */
+const takeShared = () => {
+  if (location.pathname !== "/capture") return
+  history.replaceState({shared: sharedText(Object.fromEntries(new URLSearchParams(location.search)))}, "", "/#/capture")
+}
 const wide = matchMedia("(min-width: 1100px)")
 const narrow = matchMedia("(max-width: 719px)")
 
@@ -36,11 +69,13 @@ const startKeys = (keys, listPane) => {
   addEventListener("click", ({target}) => keys[/** @type {any} */ (target).closest("[data-key]")?.dataset.key]?.())
   addEventListener("keydown", event => {
     const name = nameOf(event)
-    const at = /** @type {Element} */ (event.target)
+    const at = /** @type {HTMLInputElement} */ (event.target)
     if (!keys[name] || event.defaultPrevented || event.isComposing) return
     if (document.querySelector("dialog[open], :popover-open")) return
-    if (at.matches("input:not([type=checkbox], [type=file]), textarea, select") && name !== "Mod+k") return
-    const isFree = at === document.body || name === "Enter" && at.matches(".reading")
+    // The search field has the focus when the last note of the list was deleted. It is empty then.
+    const isIdle = name === "Mod+k" || name === "Mod+z" && at.matches("[type=search]") && !at.value
+    if (at.matches("input:not([type=checkbox], [type=file]), textarea, select, [contenteditable]") && !isIdle) return
+    const isFree = at === document.body || name === "Enter" && at.matches(".after-text")
     if (/^(Enter|Arrow\w+)$/.test(name) && !isFree || !name[1] && !hasLetters()) return
     if (!EVERYWHERE.includes(name) && at !== document.body && !listPane.contains(at)) return
     event.preventDefault()
@@ -76,10 +111,17 @@ export const startShell = (copy, engine) => {
     if (hadRow) list.focus(next)
     app.undoable(work, undo, said, note)
   }
-  /** A shortcut for the focused or open note. */
-  const forNote = act => () => {
+  /** A shortcut for the focused or open note. `name`: what bulk.js does instead if several notes are selected. */
+  const forNote = (act, name = "") => () => {
+    const several = name ? list.selected() : []
+    if (name === "remove" && several.includes(noteID)) app.go(home(), {replace: true})
+    if (several.length) return app.attempt(import("./bulk.js").then(bulk => bulk[name](app, list)))
     const note = copy.note(list.focused() || noteID)
     if (note) act(note.uniqueID, note)
+  }
+  const create = () => {
+    fresh = newID()
+    app.go(`#/note/${fresh}`, {write: true})
   }
   const find = () => {
     if (narrow.matches || !input.offsetParent) app.go(home())
@@ -91,28 +133,38 @@ export const startShell = (copy, engine) => {
 
   const keys = {
     n: () => {
-      fresh = newID()
-      app.go(`#/note/${fresh}`, {write: true})
+      const tag = copy.tag(scope.tag)
+      if (!tag || copy.resolve(scope.tag)) return create()
+      // A name that only tags below it have becomes a tag, for the new note.
+      app.attempt(copy.createTag(tag.name).then(id => {
+        scope = {...scope, tag: id}
+        create()
+      }))
     },
     "/": find, "Mod+k": find, ArrowDown: toList, j: toList, ArrowUp: toList, k: toList,
     Enter: () => view?.write?.(),
     Escape: () => {
+      if (list.endSelection()) return
       if (!(narrow.matches && noteID) && frame.dataset.shows !== "page") list.focus(noteID)
       else if (before) history.back()
       else app.go(home(), {replace: true})
     },
     "Mod+e": forNote((id, note) => takeAway(note, "archived", copy.setArchived([id], !note.archived),
-      () => copy.setArchived([id], note.archived))),
-    p: forNote((id, note) => app.attempt(copy.setAttribute(id, "pinned", !note.pinned).then(() => announce("pinned", note)))),
-    "Mod+Delete": forNote((id, note) => takeAway(note, "deleted", copy.remove(id), async () => {
-      if (await copy.undoRemove(id)) app.go(`#/note/${id}`)
-      else toastDeleted("too-late")
-    })),
+      () => copy.setArchived([id], note.archived)), "archive"),
+    p: forNote((id, note) => app.attempt(copy.setAttribute(id, "pinned", !note.pinned).then(() => announce("pinned", note))), "pin"),
+    "Mod+Delete": forNote((id, note) => {
+      const wasOpen = noteID === id
+      takeAway(note, "deleted", copy.remove(id), async () => {
+        if (!await copy.undoRemove(id)) toastDeleted("too-late")
+        else if (wasOpen) app.go(`#/note/${id}`)
+        else list.focus(id)
+      })
+    }, "remove"),
     "Mod+Backspace": () => keys["Mod+Delete"](),
     t: forNote(id => {
       app.go(`#/note/${id}`)
       main.querySelector(".tag-input").focus()
-    }),
+    }, "tag"),
     h: forNote(id => app.go(`#/history/${id}`)),
     "Alt+ArrowUp": forNote(id => list.shift(id, -1)),
     "Alt+ArrowDown": forNote(id => list.shift(id, 1)),
@@ -123,7 +175,7 @@ export const startShell = (copy, engine) => {
   }
   /** @type {Shell} */
   const app = {
-    copy, engine,
+    copy, engine, searchBox: input,
     go: (to, {replace = false, write = false} = {}) => {
       if (to !== location.hash) history[replace ? "replaceState" : "pushState"](null, "", to)
       show()
@@ -131,7 +183,7 @@ export const startShell = (copy, engine) => {
     },
     fail: error => {
       console.warn(error)
-      toast(failureOf(error), error)
+      toast("failed", {message: failureWords(error)})
     },
     attempt: promise => promise.catch(app.fail),
     undoable: (work, undo, said, values) => app.attempt(work.then(() => toast(said, values, () => app.attempt(undo())))),
@@ -150,7 +202,7 @@ export const startShell = (copy, engine) => {
   /** Shows a note or a page; false if there is no such page. */
   const put = (name, id) => {
     if (fresh || copy.note(noteID)) {
-      view = editor(app, noteID, scope.tag ? [scope.tag] : [])
+      view = editor(app, noteID, copy.resolve(scope.tag) ? [scope.tag] : [])
       fill(main, view.element)
     } else if (noteID) fill(main, isLoaded && viewOf("missing"))
     else if (pages[name]) {
@@ -188,15 +240,16 @@ export const startShell = (copy, engine) => {
     else if (!isList && (!noteID || narrow.matches || before && !hadRow)) view?.focus?.()
   }
   const updateTitle = () => {
-    const name = copy.tag(scope.tag)?.name ?? (scope.archived ? "Archive" : "All notes")
+    const name = copy.tag(scope.tag)?.name ?? wordsOf(scope.archived ? "archive" : "all-notes")
     fill(heading, name)
-    document.title = `${noteID ? copy.note(noteID)?.title || "New note" : view?.element.dataset.title ?? name} · Hesper`
+    document.title = `${noteID ? copy.note(noteID)?.title || wordsOf("new-note") : view?.element.dataset.title ?? name} · Hesper`
   }
   const again = () => {
     shown = ""
     show()
   }
 
+  takeShared()
   setTheme()
   startKeys(keys, listPane)
   takeDrops(app)

@@ -1,8 +1,17 @@
 // What a person is told: the state of sync in a button and the panel that it opens, with refused changes; banners, such as a
 // new version, an expired session, storage that is full or at risk, words that a merge replaced.
 import {putIn} from "../model/difference.js"
-import {copyOf, copyText, dialog, fill, follow, problemView, problemWords, tell, viewOf} from "./dom.js"
-import {nameOf, putBack} from "./history.js"
+import {copyOf, copyText, dialog, fill, firstOf, follow, problemView, problemWords, tell, viewOf, wordsOf} from "./dom.js"
+
+/** The name of a tag or file. @type {(copy: Copy, id: string) => string | undefined} */
+export const nameOf = (copy, id) => copy.tag(id)?.name ?? copy.attachment(id)?.filename
+
+/** Writes an earlier text into a note, with a way to undo it. */
+export const putBack = ({copy, undoable}, id, text, said) => {
+  const {textClock = null, text: value = ""} = copy.note(id) ?? {}
+  const written = copy.write(id, text, {clock: textClock, value})
+  return undoable(written, async () => copy.write(id, value, {clock: await written, value: text}), said)
+}
 
 /** The state of sync in words, from a template: short for the button, long for the panel; `tone` is its colour. */
 const stateOf = ({copy, engine: {status}}) => {
@@ -24,7 +33,7 @@ export const indicate = (app, {sync, standing}) => follow(() => {
   tell(standing, short)
   sync.dataset.tone = tone
   sync.title = long
-  sync.ariaLabel = `Sync: ${short}`
+  sync.ariaLabel = wordsOf("sync-name", {short})
 }, [app.engine, "status"], [app.copy, "shelf"])
 
 /** A line of the log of requests. */
@@ -75,7 +84,7 @@ const refusal = ({copy, attempt}, entry) => {
   const again = () => attempt((kind === "text" ? copy.write(uniqueID, value, {clock: note.textClock, value: note.text})
     : copy.setMember(uniqueID, kind, id, value)).then(dismiss))
   return viewOf("refusal", {
-    ...entry, whose: note?.title ?? nameOf(copy, uniqueID), what: nameOf(copy, id) ?? kind,
+    ...entry, whose: note?.title ?? nameOf(copy, uniqueID), what: nameOf(copy, id) ?? wordsOf(firstOf(`attribute-${kind}`, "attribute-other"), {kind}),
     why: problemWords(entry.problem), words: isText && value.slice(0, 160), dismiss,
     open: note && (() => { location.hash = `#/note/${uniqueID}` }), keep: isText && (() => copyText(value)),
     again: isTemporary && note && /^(text|attachments)$/.test(kind) && again,
@@ -99,16 +108,18 @@ export const offerUpdate = act => fill(news, viewOf("banner-new", {act}))
 /** @type {Opener} */
 export const banners = ({copy, engine}) => region(() => {
   const {phase, toSend, held, isPersistent, isSecure} = engine.status
-  const isAtRisk = isPersistent === false && (phase === "offline" || phase === "waiting")
+  const isOffline = phase === "offline"
+  const isAtRisk = isPersistent === false && (isOffline || phase === "waiting")
   return [
     copy.session && phase === "expired" && ["banner-expired"],
     held && ["banner-full", {held}],
-    isAtRisk && toSend && ["banner-at-risk", {toSend}],
+    isAtRisk && toSend ? ["banner-at-risk", {toSend, isOffline}] : isOffline && !copy.settings.get("knowsOffline")
+      && ["banner-offline", {dismiss: () => copy.settings.set("knowsOffline", true)}],
     !isSecure && !copy.settings.get("knowsInsecure")
       && ["banner-insecure", {dismiss: () => copy.settings.set("knowsInsecure", true)}],
     ...copy.notices().filter(({kind}) => kind !== "merged").map(({key, kind, into}) => {
       const dismiss = () => copy.dismiss(key)
-      return [`banner-${kind}`, {into, title: copy.note(into)?.title || "a new note", open: dismiss, dismiss}]
+      return [`banner-${kind}`, {into, title: copy.note(into)?.title || wordsOf("a-new-note"), open: dismiss, dismiss}]
     }),
   ]
 }, [engine, "status"], [copy, "notice"], [copy, "session"], [copy, "settings"])

@@ -1,9 +1,10 @@
 // The tags of a note.
 import {foldName} from "../model/search.js"
-import {announce, fill, tell, viewOf} from "./dom.js"
+import {announce, copyOf, fill, tell, viewOf} from "./dom.js"
 
 /** @type {TagField} */
-export const tagField = ({copy, attempt}, {field, chips, input, options}, read, ensure) => {
+export const tagField = ({copy, attempt}, read, ensure) => {
+  const {element: field, chips, input, options} = copyOf("tag-field")
   let active = null
 
   const add = async name => {
@@ -74,7 +75,8 @@ export const tagField = ({copy, attempt}, {field, chips, input, options}, read, 
   }
   field.onclick = ({target}) => { if (target === field) input.focus() }
 
-  return () => tell(chips, read().map(id => [id, copy.tag(id)?.name]), () => read().map(id => viewOf("tag-chip", {
+  const update = () => tell(chips, read().map(id => [id, copy.tag(id)?.name]), () => read().map(id => viewOf("tag-chip", {
     ...copy.tag(id), id, remove: () => { input.focus(); attempt(remove(id)) },
   })))
+  return {element: field, update}
 }

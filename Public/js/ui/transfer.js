@@ -1,12 +1,15 @@
 // Import and export.
-import {exportAll} from "../archive/export.js"
-import {importFiles} from "../archive/import.js"
 import {copyOf, fill, save, toast, tryIn, viewOf, wordsOf} from "./dom.js"
+
+// Loaded when the page is idle, so that the list is shown first. An export must also work if the network fails later.
+const exporting = () => import("../archive/export.js")
+const importing = () => import("../archive/import.js")
+setTimeout(() => Promise.all([exporting(), importing()]).catch(() => {}), 3_000)
 
 const lineOf = ({path, reason}) => `${path}: ${wordsOf(`ArchiveError-${reason}`)}`
 
 const take = async (copy, files, progress = () => {}) => {
-  const {refused, ...counts} = await importFiles(copy, files, progress)
+  const {refused, ...counts} = await (await importing()).importFiles(copy, files, progress)
   return {text: wordsOf("imported", counts), lines: refused.map(lineOf)}
 }
 
@@ -32,6 +35,7 @@ export const transfer = app => {
     return viewOf("transferred", {text, count: lines.length, lines: lines.map(text => viewOf("line", {text}))})
   })
   const pack = () => run(packed, async progress => {
+    const {exportAll} = await exporting()
     const {blob, missing, ...report} = await exportAll(app.copy, {progress, bytesOf: id => app.engine.want(id)})
     save(blob, report.name)
     return {text: wordsOf("exported", report), lines: missing.map(path => lineOf({path, reason: "not-here"}))}

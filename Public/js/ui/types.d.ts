@@ -19,10 +19,9 @@ interface Dom {
   /**
    * A copy of what a template of index.html holds, `element`, and its parts by their `data-part`. `values`: what parts
    * are filled with, what they do when they are clicked, or their properties; a part whose value is false or null is left out.
-   * In the template's texts and attributes "{name}" is a value, also "{account.email}"; "{name|bytes}" is put in that
-   * format of dom.js: "ago" ("3 minutes ago"), "bytes" ("3.1 MB"), "day" (as short as possible: "19:05",
-   * "Yesterday", "3 Nov"), "date" ("3 November 2026 at 19:05"), "number"; "{count|note}" is counted: "3 notes". `data-if` names
-   * a value without which an element is left out, `data-unless` one with which it is.
+   * In the template's texts and attributes "{name}" is a value, also "{account.email}"; "{name|bytes}" has that format
+   * (`Formats`), and "{count|note}" is counted: "3 notes". `data-if` names a value without which an element is left out,
+   * `data-unless` one with which it is.
    */
   copyOf(id: string, values?: Record<string, any>): Record<string, any>
   /** The element of `copyOf`. */
@@ -49,10 +48,12 @@ interface Dom {
   dialog(content: HTMLElement): HTMLDialogElement
   /** Opens a menu, a template, below its button: arrow keys, Home, End, Escape. The button has the focus when an entry acts. */
   menu(owner: HTMLElement, id: string, values: Record<string, any>): void
-  /** The template that describes a StoreError or ArchiveError; "failed" for all other errors. */
-  failureOf(error: any): string
-  /** What is wrong, and what to do: the text of index.html if there is one for the slug, else the server's. */
+  /**
+   * What is wrong, and what to do: the text of index.html for the slug (and the field), or else the server's, which is English.
+   */
   problemWords(error: any): HTMLElement
+  /** The same as plain text. */
+  failureWords(error: any): string
   /** The same as an alert; `again` is what its button does. */
   problemView(error: any, again?: () => any): HTMLElement
   /** Fills a place with the result of the work, or with what went wrong and a button that tries again. */
@@ -61,6 +62,37 @@ interface Dom {
   copyText(text: string, done?: string): void
   /** Downloads a file. Its type is that of unknown bytes, so that it never opens as a page of this origin. */
   save(blob: Blob, name: string): void
+}
+
+/** A language (text/de.js). */
+interface Translation {
+  /** The direction of its writing. */
+  dir: "ltr" | "rtl"
+  /** "just now" */
+  now: string
+  /** What can be counted as "{count|note}": for each plural category of the language (Intl.PluralRules), a text with "{count}". */
+  forms: Record<string, Record<string, string>>
+  /**
+   * The translation of each English text of index.html: of a text node or attribute, with single spaces. "archive: Archive" is
+   * the translation in the template "archive" only. The parts of a sentence with elements in it are translated one by one.
+   */
+  texts: Record<string, string>
+}
+
+/** The formats of "{name|format}" in the chosen language. */
+interface Formats {
+  /** "3 notes" */
+  counted(count: number, form: string): string
+  /** "1,234" */
+  number(count: number): string
+  /** "3 November 2026 at 19:05" */
+  date(date: Date | string | number): string
+  /** As short as possible: "19:05", "yesterday", "Tuesday", "3 Nov", "3 Nov 2025". */
+  day(date: Date | string | number): string
+  /** "3 minutes ago", "in 3 minutes" */
+  ago(date: Date | string | number): string
+  /** "3.1 MB" */
+  bytes(count: number): string
 }
 
 /** Makes a view; `id` is that of the route, or of the note that it shows. */

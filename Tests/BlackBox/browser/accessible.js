@@ -13,7 +13,7 @@
     return `<${element.localName}${id}${classes}> “${(element.textContent || element.value || "").trim().slice(0, 40)}”`
   }
   const all = selector => [...document.querySelectorAll(selector)]
-  const INTERACTIVE = "a[href], button, input:not([type=hidden]), select, textarea, summary, [contenteditable=true], [tabindex]," +
+  const INTERACTIVE = "a[href], button, input:not([type=hidden]), select, textarea, summary, [contenteditable], [tabindex]," +
     ["button", "link", "checkbox", "option", "tab", "menuitem", "switch", "textbox", "combobox", "searchbox", "radio", "slider"]
       .map(role => `[role=${role}]`).join()
   const ROLES = new Set(("alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox " +
@@ -24,6 +24,10 @@
     "time timer toolbar tooltip tree treegrid treeitem").split(" "))
   const PARENTS = { option: ["listbox", "group", "combobox"], tab: ["tablist"], listitem: ["list", "directory"], row: ["grid", "table", "treegrid", "rowgroup"],
     menuitem: ["menu", "menubar", "group"], treeitem: ["tree", "group"], gridcell: ["row"] }
+
+  // A fading text has less contrast than the text it becomes.
+  for (const animation of document.getAnimations())
+    if (animation.effect.getComputedTiming().endTime !== Infinity) animation.finish()
 
   const isShown = element => {
     if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true })) return false
@@ -53,7 +57,7 @@
   for (const element of all("[role]")) {
     for (const role of element.getAttribute("role").split(/\s+/)) if (!ROLES.has(role)) report("role", element, `has the unknown role ${role}`)
     const parents = PARENTS[element.getAttribute("role")]
-    if (parents && isExposed(element) && !parents.includes(element.parentElement.closest("[role]")?.getAttribute("role")) &&
+    if (parents && isExposed(element) && !parents.includes(element.parentElement.closest("[role]:not([role=none])")?.getAttribute("role")) &&
         !parents.includes(element.parentElement.computedRole)) report("role", element, `is in no ${parents.join(" or ")}`)
   }
   for (const name of ["aria-labelledby", "aria-describedby", "aria-controls", "aria-activedescendant", "aria-owns"])

@@ -17,6 +17,7 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, e
 CHROMIUM = shutil.which(os.environ.get("HESPER_BROWSER", "chromium-headless-shell")) or shutil.which("chromium")
 TIMEOUT = 20_000  # ms, for two cores that other tests keep busy
 ACCESSIBLE = (Path(__file__).parent / "accessible.js").read_text()
+EDITOR = (Path(__file__).parent / "editor.js").read_text()
 # Statuses that can be responses to a correct client: signed out, in use, gone, busy, over quota. Others fail the test.
 TOLERATED = ("401", "409", "410", "429", "503", "507")
 # Reports scripts that the policy blocks, and dialogs that injected scripts open.
@@ -25,12 +26,20 @@ addEventListener("securitypolicyviolation", event => console.error(
   `policy: ${event.effectiveDirective} kept ${event.blockedURI} from ${event.sourceFile}:${event.lineNumber}`))
 window.alert = window.prompt = window.confirm = text => { console.error(`a dialog: ${text}`) }
 """
+# The app then works as in a browser that has no room for the worker's files. Installing it takes a third of the processor time of
+# a new profile, and it handles only requests for the app's files.
+WITHOUT_WORKER = "if (navigator.serviceWorker) navigator.serviceWorker.register = () => Promise.reject(new Error('left out'))"
 
 
 class App:
-    """A browser profile, and one of its tabs. `page_errors` are the errors that its pages reported."""
+    """A browser profile, and one of its tabs. `page_errors` are the errors that its pages reported.
 
-    def __init__(self, context: BrowserContext, url: str, first: "App | None" = None):
+    `service_worker`: whether the app installs its service worker.
+    """
+
+    def __init__(
+        self, context: BrowserContext, url: str, first: "App | None" = None, service_worker: bool = True
+    ):
         self.context, self.url = context, url.rstrip("/")
         self.email: str | None = first.email if first else None
         self.log: list[str] = first.log if first else []
@@ -38,6 +47,8 @@ class App:
         self.tolerated: set[str] = first.tolerated if first else set(TOLERATED)
         if not first:
             context.add_init_script(SENTINEL)
+            if not service_worker:
+                context.add_init_script(WITHOUT_WORKER)
             context.on("console", self._on_console)
             context.on("weberror", lambda error: self._record_error(f"error: {error.error}"))
         self.page: Page = context.new_page()
@@ -132,34 +143,48 @@ class App:
     # Signing in and out
 
     def sign_up(self, email: str | None = None, device_name: str | None = None, password: str = PASSWORD) -> "App":
-        email = email or f"{uuid.uuid4().hex}@example.org"
-        self.choose_form("Create an account")
-        self.fill_sign_in(email, device_name, password)
+        """Creates an account without notes. The form, which also creates the welcome note, is used by `sign_up_in_form`."""
+        self.email = email or f"{uuid.uuid4().hex}@example.org"
+        self._enter("signUp", device_name, password)
+        return self
+
+    def sign_up_in_form(self, email: str | None = None, password: str = PASSWORD) -> "App":
+        self.choose_form("Create")
+        self.fill_sign_in(email or f"{uuid.uuid4().hex}@example.org", password)
         self.button("Create account").click()
         return self.wait_signed_in()
 
+    def _enter(self, method: str, device_name: str | None, password: str) -> None:
+        credentials = {"email": self.email, "password": password, "deviceName": device_name or "browser"}
+        self.run(f"await engine.{method}(argument)", credentials)
+        self.go("#/")
+        self.wait_signed_in()
+
     def choose_form(self, name: str) -> None:
-        """Shows the form of this name. Which form is shown first depends on the server's settings."""
+        """Shows the form whose heading begins with this name. Which one is shown first depends on the server."""
         form = self.page.get_by_role("form", name="Sign in")
         self.page.wait_for_function("() => performance.getEntriesByType('resource').some(one => one.name.endsWith('/v1/server'))")
         self.page.wait_for_timeout(50)
         if not form.get_by_role("heading", name=re.compile(f"^{name}")).is_visible():
-            form.get_by_role("button", name=name, exact=True).click()
+            form.get_by_role("button", name=re.compile(f"^{name}( an account)?$")).click()
         expect(form.get_by_role("heading", name=re.compile(f"^{name}"))).to_be_visible()
 
     def sign_in(self, email: str, device_name: str | None = None, password: str = PASSWORD) -> "App":
+        """Signs in with the form, which chooses the name of the device itself, or else as a device of this name."""
+        if device_name is not None:
+            self.email = email
+            self._enter("signIn", device_name, password)
+            return self
         self.choose_form("Sign in")
-        self.fill_sign_in(email, device_name, password)
+        self.fill_sign_in(email, password)
         self.submit_sign_in()
         return self.wait_signed_in()
 
-    def fill_sign_in(self, email: str, device_name: str | None = None, password: str = PASSWORD) -> None:
+    def fill_sign_in(self, email: str, password: str = PASSWORD) -> None:
         field = self.page.get_by_label("E-mail")
         if field.is_editable():
             field.fill(email)
         self.page.get_by_label("Password", exact=True).fill(password)
-        if device_name is not None:
-            self.page.get_by_label("Device name").fill(device_name)
         self.email = email
 
     def submit_sign_in(self) -> None:
@@ -232,11 +257,11 @@ class App:
 
     def open(self, words: str) -> None:
         self.row(words).click()
-        expect(self.reading.or_(self.editor)).to_be_visible()
+        expect(self.editor).to_be_visible()
 
     def open_first(self) -> None:
         self.rows.first.click()
-        expect(self.reading.or_(self.editor)).to_be_visible()
+        expect(self.editor).to_be_visible()
 
     # One note
 
@@ -245,7 +270,8 @@ class App:
         return self.page.get_by_role("textbox", name="Note text")
 
     @property
-    def reading(self) -> Locator:
+    def after_text(self) -> Locator:
+        """The element that has the focus after Escape in the text. Enter returns to the text, Tab goes to the tags."""
         return self.page.get_by_role("group", name="Note. Press Enter to edit.")
 
     @property
@@ -270,16 +296,15 @@ class App:
 
     def write(self, position: str = "end") -> None:
         """Puts the caret at the end or the start of the open note."""
-        if not self.editor.is_visible():
-            self.reading.press("Enter")
+        self.editor.focus()
         expect(self.editor).to_be_focused()
         self.page.keyboard.press("Control+End" if position == "end" else "Control+Home")
 
     def leave(self) -> None:
-        """Leaves the editor, which saves the text."""
-        words = self.editor.input_value()
+        """Leaves the text, which saves it."""
+        words = self.text
         self.page.keyboard.press("Escape")
-        expect(self.reading).to_be_visible()
+        expect(self.editor).not_to_be_focused()
         # Saving takes a moment. After a second, another device can have changed the text already.
         self.wait_for(
             "copy.note(location.hash.split('/')[2])?.text === argument || !argument || performance.now() > end - 14000", words
@@ -288,9 +313,16 @@ class App:
     @property
     def text(self) -> str | None:
         """The shown text of the open note. None without an open note."""
-        if self.editor.is_visible():
-            return self.editor.input_value()
-        return self.reading.evaluate("element => element.textContent") if self.reading.is_visible() else None
+        return self.page.evaluate(f"() => ({EDITOR}).text")
+
+    @property
+    def selection(self) -> list[int]:
+        """The start and the end of the selection in the text, in UTF-16 code units."""
+        return self.page.evaluate(f"() => ({EDITOR}).selection")
+
+    def select(self, start: int, end: int | None = None) -> None:
+        """Selects a part of the text, or puts the caret at a place."""
+        self.page.evaluate(f"([start, end]) => ({EDITOR}).select(start, end ?? start)", [start, end])
 
     def expect_text(self, text: str) -> None:
         self._expect(lambda: self.text, text)
@@ -298,7 +330,8 @@ class App:
     def choose(self, entry: str) -> None:
         """Chooses an entry of the note's menu."""
         self.page.get_by_role("article", name="Note").get_by_role("button", name="More", exact=True).click()
-        self.page.get_by_role("menuitem", name=entry).click()
+        item, checkbox = (self.page.get_by_role(role, name=entry) for role in ("menuitem", "menuitemcheckbox"))
+        item.or_(checkbox).click()
 
     def add_tag(self, name: str) -> None:
         field = self.page.get_by_role("combobox", name="Add a tag")
@@ -344,10 +377,7 @@ class App:
 
     def wait_saved(self) -> None:
         """Waits until the typed text is in the copy on disk."""
-        self.wait_for(
-            """(area => !area?.value || area.hidden || copy.note(location.hash.split("/")[2])?.text === area.value)(
-              document.querySelector("textarea"))"""
-        )
+        self.wait_for(f"({EDITOR}).isSaved(copy)")
 
     def wait_installed(self) -> None:
         """Waits until the service worker has the files for a start without a network."""

@@ -13,6 +13,7 @@ from browser_device import MOVED_CLOCK, BrowserDevice
 from client import ROOT, Server
 from device import Device
 from engine_page import EngineTab, Profile
+from firefox import Firefox, FirefoxApp
 from playwright.sync_api import Browser, expect, sync_playwright
 
 RESULTS = ROOT / ".build/results/browser"
@@ -42,13 +43,15 @@ def new_app(browser: Browser, server: Server, request: pytest.FixtureRequest) ->
     """`new_app()` opens the shared server's first page (or that of `server=`) with a new profile.
 
     Other arguments are those of a browser context: `color_scheme="dark"`, `viewport=…`, `has_touch=True`.
+    The app has a service worker only in tests marked `service_worker`.
     """
     apps: list[App] = []
+    service_worker = request.node.get_closest_marker("service_worker") is not None
 
     def make(server: Server = server, url: str | None = None, visit: bool = True, **profile) -> App:
         context = browser.new_context(**({"locale": "en-GB", "timezone_id": "Europe/Berlin"} | profile))
         context.set_default_timeout(TIMEOUT)
-        app = App(context, url or server.url)
+        app = App(context, url or server.url, service_worker=service_worker)
         apps.append(app)
         if visit:
             app.visit()
@@ -63,6 +66,27 @@ def new_app(browser: Browser, server: Server, request: pytest.FixtureRequest) ->
         app.context.close()
     page_errors = [error for app in apps for error in app.page_errors]
     assert not page_errors, "errors in the page:\n" + "\n".join(page_errors)
+
+
+@pytest.fixture(scope="session")
+def firefox() -> Iterator[Firefox]:
+    """A Firefox shared by all tests of a worker. Profiles are separate."""
+    browser = Firefox()
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def firefox_and_device(firefox: Firefox, server: Server, request: pytest.FixtureRequest) -> Iterator[tuple[FirefoxApp, Device]]:
+    """The app in Firefox, signed in, and a Python client of the same account. Errors in the page fail the test."""
+    client = server.client(device_name="B")
+    app = FirefoxApp(firefox, server.url)
+    app.sign_in(client.email)
+    yield app, Device(client)
+    if getattr(request.node, "has_failed", False) or app.page_errors:
+        app.save_diagnostics(RESULTS, re.sub(r"[^A-Za-z0-9_.-]+", "-", request.node.name))
+    app.close()
+    assert not app.page_errors, "errors in the page:\n" + "\n".join(app.page_errors)
 
 
 @pytest.hookimpl(wrapper=True)

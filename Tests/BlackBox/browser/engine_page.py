@@ -65,6 +65,12 @@ class EngineTab:
     def close(self) -> None:
         self.page.close()
 
+    def go_offline(self) -> None:
+        self.context.set_offline(True)
+
+    def go_online(self) -> None:
+        self.context.set_offline(False)
+
     def visible(self, is_visible: bool) -> None:
         self.run("engine.visible(argument)", is_visible)
 

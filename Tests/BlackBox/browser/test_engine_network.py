@@ -67,6 +67,29 @@ def test_an_interrupted_stream_resumes_without_missing_changes(profile: Profile,
     raise AssertionError("the client sends requests continuously")
 
 
+def test_a_response_that_is_older_than_an_event_causes_no_repair(profile: Profile, server: Server) -> None:
+    """Its digest is not that of the copy, which has the later change. Nothing is read from the start because of that."""
+    tab = profile(server)
+    device = device_of(server, tab.sign_up())
+    tab.run('await until(() => engine.status.live, "live"); await identical()')
+    requests: list[dict] = []
+
+    def delay(route: Route) -> None:
+        response = route.fetch()
+        requests.append(route.request.post_data_json)
+        if len(requests) == 1:
+            note = device.make_note("later")
+            device.sync()
+            tab.run('await until(() => textOf(argument) === "later", "the event")', note)
+        route.fulfill(response=response)
+
+    tab.page.route("**/v1/sync", delay)
+    tab.run('await copy.createNote({text: "mine"})')
+    tab.identical()
+    assert [note["text"] for note in requests[0]["changes"]["notes"]] == ["mine"]
+    assert all(request.get("syncToken") for request in requests) and len(requests) < 5
+
+
 def test_without_a_secure_context_each_tab_syncs_separately(profile: Profile, server: Server) -> None:
     plain = profile(server, server.url.replace("127.0.0.1", "hesper.test"))
     email = server.client().email

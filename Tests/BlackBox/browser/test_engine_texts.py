@@ -13,6 +13,8 @@ from device import Device
 from engine_page import EngineTab, Profile, device_of
 from playwright.sync_api import Route
 
+pytestmark = pytest.mark.long
+
 MAX_IN_FLIGHT = 16
 
 

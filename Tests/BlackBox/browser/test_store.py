@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from app import CHROMIUM
 from client import ROOT
 from playwright.sync_api import Browser
@@ -168,13 +169,71 @@ def test_a_tab_closes_its_database_for_a_newer_version(tab: StoreTab) -> None:
     tab.run("globalThis.received = []; copy.addEventListener('trouble', ({detail}) => received.push(detail.slug))")
     tab.another().run("""
         await new Promise((resolve, reject) => {
-          const request = indexedDB.open("hesper", 2)
+          const request = indexedDB.open("hesper", 3)
           request.onsuccess = () => { request.result.close(); resolve() }
           request.onerror = request.onblocked = reject
         })
     """)
     tab.run("await until(() => received.includes('newer-version'), 'of it')")
     assert tab.run("return thrown(() => copy.createNote({text: 'late'}))") == "newer-version"
+
+
+def test_a_database_of_version_1_is_upgraded(browser: Browser, pages: str) -> None:
+    """Its notes were in the order of their sort dates. Nothing is lost, also while the database is open in another tab."""
+    context = browser.new_context()
+    other = context.new_page()
+    other.goto(pages)
+    other.evaluate("""async () => {
+        const {fold, readState} = await import("/js/model/entity.js")
+        const keys = {
+          objects: "uniqueID", deleted: "uniqueID", unsent: ["uniqueID", "attribute"], made: "uniqueID", deletions: "uniqueID",
+          bytes: "uniqueID", uploads: "uniqueID", shelf: null, notices: null, relays: null, meta: null,
+        }
+        const indexes = {objects: "place", unsent: "uniqueID", bytes: "lastUse"}
+        const request = indexedDB.open("hesper", 1)
+        request.onupgradeneeded = () => {
+          for (const store in keys) {
+            const made = request.result.createObjectStore(store, {keyPath: keys[store], autoIncrement: !keys[store]})
+            if (indexes[store]) made.createIndex(indexes[store], indexes[store])
+          }
+        }
+        const opened = await new Promise((resolve, reject) => {
+          request.onsuccess = () => resolve(request.result)
+          request.onerror = reject
+        })
+        const id = n => `${n}0000000-0000-4000-8000-000000000000`
+        const day = n => `2026-01-${String(n).padStart(2, "0")}T00:00:00.000Z`
+        const clock = n => `${day(n)}-0000-9f86d081884c7d65`
+        const note = (n, edited, more = {}) => ({uniqueID: id(n), type: "note", hash: `${n}`, fixed: {creationDate: day(n)}, registers:
+          {...edited && {text: [`note ${n}`, clock(edited)]}, ...more}, place: (more.archived ? 1e15 : 0) - Date.parse(day(n))})
+        const tx = opened.transaction([...opened.objectStoreNames], "readwrite")
+        const put = (store, record, key) => tx.objectStore(store).put(record, key)
+        for (let n = 1; n < 9; n++) put("objects", note(n, n === 8 ? 0 : 20 - n, n === 5 ? {archived: [true, clock(2)]} : {}))
+        put("objects", {uniqueID: id("a"), type: "tag", fixed: {}, registers: {name: ["x", clock(1)]}, hash: "a", place: -8e15})
+        put("objects", {uniqueID: id("b"), type: "note", fixed: {}, registers: {text: ["waits", clock(1)]}, hash: ""})
+        put("unsent", {uniqueID: id(7), attribute: "text", type: "note", value: "note 7, unsent", clock: clock(25), after: [], held: false})
+        put("bytes", {uniqueID: id("c"), blob: new Blob(["bytes"]), lastUse: 1})
+        put("meta", {account: {uniqueID: "1", email: "a@b.de"}, device: {uniqueID: "9f86d081884c7d65", name: "x"}}, "session")
+        put("meta", {token: "t", digest: "d"}, "sync")
+        await new Promise(resolve => { tx.oncomplete = resolve })
+        opened.onversionchange = () => opened.close()
+    }""")
+    tab = StoreTab(context, pages, sign_in=False)
+    found = tab.run("""
+        const stores = ["objects", "unsent", "bytes", "meta"]
+        return {
+          notes: copy.notes().map(id => copy.note(id).text), archived: copy.notes({archived: true}).length, email: copy.session.account.email,
+          tags: copy.tags().map(tag => tag.name), bytes: await (await copy.bytes("c0000000-0000-4000-8000-000000000000")).text(),
+          counts: await Promise.all(stores.map(async store => (await raw(copy, store)).length)),
+          places: (await copy.transaction(["objects"], "readonly", tx => tx.getAllBy("objects", "place", null))).map(one => one.uniqueID[0]),
+          hashes: (await raw(copy, "objects")).map(one => one.hash).join(""),
+        }
+    """)
+    assert found["notes"] == ["note 7, unsent", *[f"note {n}" for n in (1, 2, 3, 4, 6)], ""]
+    assert found["places"] == list("a12346785")
+    assert found["hashes"] == "12345678a" and found["counts"] == [10, 1, 1, 2]
+    assert (found["archived"], found["email"], found["tags"], found["bytes"]) == (1, "a@b.de", ["x"], "bytes")
+    context.close()
 
 
 def test_a_deleted_database_is_created_again(tab: StoreTab) -> None:
@@ -252,6 +311,7 @@ def test_the_store_works_without_a_secure_context(browser: Browser, pages: str) 
     context.close()
 
 
+@pytest.mark.thorough
 def test_ten_thousand_notes(tab: StoreTab) -> None:
     """Prints durations. The limits are generous and detect only repeated computation of everything."""
     tab.run("""

@@ -213,7 +213,7 @@ def test_order_and_filters_of_the_list(tab: StoreTab) -> None:
     shown = tab.run("""
         const day = n => `2026-01-${String(n).padStart(2, "0")}T00:00:00.000Z`
         const ids = await copy.createNotes([1, 2, 3, 4, 5].map(n => ({text: `note number ${n}`, creationDate: day(n)})))
-        const list = filter => copy.notes(filter).map(id => ids.indexOf(id) + 1)
+        const list = filter => copy.notes({order: "hand", ...filter}).map(id => ids.indexOf(id) + 1)
         const states = [list()]
         await copy.setAttribute(ids[0], "pinned", true); states.push(list())
         await copy.setSortDate(ids[1], day(9)); states.push(list())

@@ -6,7 +6,8 @@ from playwright.sync_api import Browser, Page
 
 GOOD = """<!doctype html><html lang="en"><title>Notes</title>
 <style>body { color: #333; background: #fff } a, button, input { display: inline-block; min-height: 44px; min-width: 44px }
-.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; color: #eee } .large { font-size: 30px; color: #888 }</style>
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; color: #eee } .large { font-size: 30px; color: #888 }
+@keyframes fade { from { opacity: 0 } } h2 { animation: fade 60s }</style>
 <main><h1>Notes</h1><h2>Today</h2><p>Words, and <span class="large">large ones</span></p><p class="hidden">for ears</p>
 <label>Search <input type="search"></label><button aria-label="New note"><svg aria-hidden="true"></svg></button>
 <div role="listbox" aria-label="Notes"><div role="option" tabindex="0" style="height:44px">Milk</div></div>

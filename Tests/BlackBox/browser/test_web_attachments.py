@@ -11,6 +11,8 @@ from attachments import some_bytes
 from client import Client
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.long
+
 PICTURE = Path("/usr/share/desktop-base/emerald-theme/grub/grub-16x9.png")  # 1920 × 1080
 PDF = b"%PDF-1.4\n" + some_bytes(30_000)
 
@@ -120,6 +122,7 @@ def test_keys_in_the_full_view(signed_up: App):
 
 
 @pytest.mark.timeout(120)
+@pytest.mark.service_worker
 def test_an_interrupted_upload_resumes(signed_up: App):
     app = signed_up
     data = some_bytes(13_000_000)

@@ -169,7 +169,7 @@ def test_the_content_security_policy(new_app):
     app = new_app()
     page = app.context.request.get(app.url)
     policy = page.headers["content-security-policy"]
-    for part in ("default-src 'self'", "img-src 'self' blob: data:", "object-src 'none'", "base-uri 'none'", "require-trusted-types-for 'script'"):
+    for part in ("default-src 'self'", "img-src 'self' blob: data:", "media-src 'self' blob:", "object-src 'none'", "base-uri 'none'", "require-trusted-types-for 'script'"):
         assert part in policy, policy
     assert "unsafe" not in policy
     html = page.text()

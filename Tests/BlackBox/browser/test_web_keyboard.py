@@ -3,7 +3,7 @@
 import uuid
 
 from app import App
-from client import PASSWORD
+from client import PASSWORD, Client
 from playwright.sync_api import expect
 
 
@@ -21,7 +21,7 @@ def tab_to(app: App, locator, limit: int = 40) -> None:
     raise AssertionError(f"Tab does not reach {locator}")
 
 
-def test_the_main_flow(new_app):
+def test_the_main_flow(new_app, client: Client):
     app = new_app()
     keyboard = app.page.keyboard
     tab_to(app, app.button("Create an account"))
@@ -32,7 +32,11 @@ def test_the_main_flow(new_app):
     keyboard.type(PASSWORD)
     press(app, "Enter")
     app.wait_signed_in()
-    press(app, "n")
+    app.expect_titles("Welcome to Hesper")
+    press(app, "ArrowDown", "Control+e")
+    app.expect_titles()
+    tab_to(app, app.button("New note").first)
+    press(app, "Enter")
     expect(app.editor).to_be_focused()
     app.type("First\nwith words")
     press(app, "Escape", "Escape")
@@ -58,7 +62,12 @@ def test_the_main_flow(new_app):
     expect(app.button("Remove tag evening")).to_be_visible()
     press(app, "Escape", "Escape")
     app.row("First").focus()
-    # Move, pin, archive, undo.
+    # Sort by hand; move, pin, archive, undo.
+    app.expect_titles("First", "Second")
+    app.button("Sort and select").focus()
+    press(app, "Enter", "ArrowDown", "ArrowDown", "ArrowDown", "Enter")
+    app.expect_titles("Second", "First")
+    app.row("First").focus()
     press(app, "Alt+ArrowUp")
     app.expect_titles("First", "Second")
     press(app, "Alt+ArrowDown")

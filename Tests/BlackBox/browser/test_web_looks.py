@@ -54,10 +54,10 @@ def views(app: App, household: Device):
     yield "nothing found"
     app.search("")
     app.go(f"#/note/{household.first}")
-    expect(app.reading).to_be_visible()
+    expect(app.editor).to_be_visible()
     expect(app.page.get_by_role("button", name="Show bed.png")).to_be_visible()
     yield "note"
-    app.reading.press("Enter")
+    app.editor.focus()
     expect(app.editor).to_be_focused()
     yield "writing"
     app.page.keyboard.press("Escape")
@@ -75,7 +75,7 @@ def views(app: App, household: Device):
     app.page.keyboard.press("Escape")
     for fragment, words in (
         (f"#/history/{household.first}", "Current version"), ("#/archive", None), ("#/deleted", "Restore"), ("#/devices", "this device"),
-        ("#/transfer", None),
+        ("#/transfer", None), ("#/capture", "Save note"),
     ):  # fmt: skip
         app.go(fragment)
         if words:
@@ -100,8 +100,18 @@ def views(app: App, household: Device):
     app.undo()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
+# All sizes and schemes are in `make test-all`.
+BASIC = [("desktop", "light"), ("phone", "dark")]
+
+
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [
+        pytest.param(size, scheme, marks=() if (size, scheme) in BASIC else pytest.mark.thorough)
+        for size in SIZES
+        for scheme in ("light", "dark")
+    ],
+)
 def test_every_view_is_accessible(new_app, household, size, scheme):
     app = new_app(**SIZES[size], color_scheme=scheme, reduced_motion="reduce")
     touch = size != "desktop"
@@ -123,7 +133,7 @@ def test_the_focus_is_visible(new_app, household, size):
     app.sign_in(household.client.email)
     app.wait_synced()
     app.go(f"#/note/{household.first}")
-    expect(app.reading).to_be_visible()
+    expect(app.editor).to_be_visible()
     invisible, stops = [], set()
     for _ in range(40):
         app.page.keyboard.press("Tab")
@@ -132,7 +142,7 @@ def test_the_focus_is_visible(new_app, household, size):
               const element = document.activeElement
               if (element === document.body) return null
               const name = `${element.localName} ${element.computedName}`
-              if (element.matches("textarea, input:not([type=checkbox], [type=radio], [type=file])")) return [name, true]
+              if (element.matches("textarea, [contenteditable], input:not([type=checkbox], [type=radio], [type=file])")) return [name, true]
               for (let at = element; at && at !== document.body; at = at.parentElement) {
                 const style = getComputedStyle(at)
                 if (at !== element && !at.matches(":focus-within")) break
@@ -170,15 +180,15 @@ def test_right_to_left(new_app, household):
     app = new_app()
     app.sign_in(household.client.email)
     app.open("שיר לשעת ערב")
-    assert app.reading.evaluate("element => getComputedStyle(element).direction") == "rtl"
+    assert app.editor.locator("div").first.evaluate("line => getComputedStyle(line).direction") == "rtl"
     title = app.row("שיר לשעת ערב").locator(".note-title bdi")
     assert title.evaluate("element => getComputedStyle(element).direction") == "rtl"
     app.write()
-    assert app.editor.evaluate("element => getComputedStyle(element).direction") == "rtl"
+    assert app.editor.locator("div").first.evaluate("line => getComputedStyle(line).direction") == "rtl"
     # A note in Latin script is still left-to-right.
     app.leave()
     app.open("The bed by the wall")
-    assert app.reading.evaluate("element => getComputedStyle(element).direction") == "ltr"
+    assert app.editor.locator("div").first.evaluate("line => getComputedStyle(line).direction") == "ltr"
 
 
 def test_a_phone_shows_one_pane_at_a_time(new_app, household):
@@ -187,12 +197,12 @@ def test_a_phone_shows_one_pane_at_a_time(new_app, household):
     app.wait_synced()
     expect(app.row("The bed by the wall")).to_be_visible()
     app.row("The bed by the wall").tap()
-    expect(app.reading).to_be_visible()
+    expect(app.editor).to_be_visible()
     expect(app.rows.first).not_to_be_visible()
     app.button("Back to list").tap()
     expect(app.rows.first).to_be_visible()
     app.button("Menu").tap()
-    app.page.get_by_role("navigation").get_by_role("link", name="Garden").tap()
+    app.page.get_by_role("navigation").get_by_role("treeitem", name="Garden").tap()
     app.expect_titles("The bed by the wall")
     app.row("The bed by the wall").tap()
     app.page.go_back()

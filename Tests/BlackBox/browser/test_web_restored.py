@@ -92,6 +92,7 @@ def test_the_browser_sends_what_the_server_lacks(restorable):
     app.expect_titles("made today", "edited today, in the browser", "untouched")
 
 
+@pytest.mark.service_worker
 def test_unsent_changes_are_sent_too(restorable):
     server, app, device, backup = restorable
     edit_today(app, device)

@@ -1,10 +1,11 @@
 """Signing up, in and out in the browser, and being signed out by another device (clients.md, rule 13)."""
 
 import re
+import uuid
 
 import pytest
 from app import App
-from client import Client
+from client import Client, Server
 from device import Device
 from playwright.sync_api import expect
 
@@ -28,13 +29,65 @@ def sign_out_remotely(app: App) -> Client:
     return client
 
 
-def test_the_first_visit(new_app):
-    app = new_app()
+@pytest.mark.service_worker
+def test_the_first_account_of_a_server(new_app, fresh_server: Server):
+    """A server without accounts shows the sign-up form first. The account begins with one note, which can be deleted."""
+    app = new_app(server=fresh_server)
     expect(app.page).to_have_title(re.compile("Hesper"))
+    expect(app.page.get_by_role("heading", name="Create your account")).to_be_visible()
+    expect(app.page.get_by_text("This server has no accounts yet.", exact=False)).to_be_visible()
     expect(app.page.get_by_label("E-mail")).to_be_focused()
-    app.sign_up()
-    expect(app.page.get_by_text("Create your first note", exact=False)).to_be_visible()
+    expect(app.page.get_by_role("textbox")).to_have_count(2)
+    assert app.accessibility() == []
+    app.sign_up_in_form()
+    app.expect_titles("Welcome to Hesper")
     app.wait_synced()
+    app.open_first()
+    assert app.text.count("- [ ] ") == 4 and "https://" in app.text
+    client = another_client(app)
+    [note] = client.read_all()[0]["notes"]
+    account = client.get("/v1/account").json()["uniqueID"]
+    assert note["uniqueID"] == str(uuid.uuid5(uuid.UUID(account), "welcome"))
+    # Another browser gets the same note, and makes none itself. A deleted one never comes back.
+    other = new_app(server=fresh_server)
+    expect(other.page.get_by_role("heading", name="Sign in")).to_be_visible()
+    other.sign_in(app.email)
+    other.expect_titles("Welcome to Hesper")
+    other.wait_synced()
+    assert client.delete(f"/v1/notes/{note['uniqueID']}").status_code == 200
+    other.expect_titles()
+    other.sign_out()
+    other.sign_in(app.email)
+    other.wait_synced()
+    other.expect_titles()
+    expect(other.page.get_by_text("Create your first note", exact=False)).to_be_visible()
+
+
+def test_devices_have_names_that_can_be_changed(two_browsers: list[App]):
+    app, other = two_browsers
+    app.go("#/devices")
+    app.button("Rename B").click()
+    expect(app.dialog.get_by_label("Name")).to_have_value("B")
+    app.dialog.get_by_label("Name").fill("Kitchen")
+    app.dialog.get_by_role("button", name="Rename").click()
+    expect(app.page.get_by_text("Kitchen", exact=True)).to_be_visible()
+    # Its own name, by keyboard.
+    app.button("Rename this device").press("Enter")
+    app.page.keyboard.type("Desk")
+    app.page.keyboard.press("Enter")
+    expect(app.page.get_by_text("Desk", exact=False).first).to_be_visible()
+    app.wait_for("copy.session.device.name === 'Desk'")
+    assert app.accessibility() == []
+    names = {device["name"] for device in another_client(app).get("/v1/devices").json()["devices"]}
+    assert names == {"Desk", "Kitchen", "another"}
+
+
+def test_a_device_gets_a_name_from_its_browser_and_system(new_app, client: Client):
+    safari = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15"
+    for agent, name in ((None, "Chrome on Linux"), (safari, "Safari on Mac"), ("Lynx", "Browser")):
+        app = new_app(user_agent=agent)
+        app.sign_in(client.email)
+        assert app.run("return copy.session.device.name") == name
 
 
 def test_the_session_cookie_is_hidden_from_scripts(signed_up: App):
@@ -51,6 +104,7 @@ def test_the_session_cookie_is_hidden_from_scripts(signed_up: App):
     assert "hesper_" not in stored
 
 
+@pytest.mark.service_worker
 def test_a_reload_stays_signed_in(signed_up: App):
     signed_up.new_note("Milk").leave()
     signed_up.wait_synced()
@@ -95,6 +149,7 @@ def test_an_error_is_not_shown_in_the_other_form(new_app, client: Client):
     expect(app.button("Create account")).to_be_enabled()
 
 
+@pytest.mark.service_worker
 def test_signing_out_erases_everything_in_the_browser(signed_up: App):
     app = signed_up
     app.new_note("A secret").leave()

@@ -1,5 +1,6 @@
 """Tabs of one browser are one client. One tab is the leader, which syncs. The others follow and can become leaders."""
 
+import pytest
 from app import App
 
 
@@ -111,6 +112,7 @@ def test_two_tabs_never_create_the_same_clock(signed_up: App):
         assert tab.run("return copy.notes().length") == 100
 
 
+@pytest.mark.service_worker
 def test_signing_out_in_one_tab_signs_out_all_tabs(signed_up: App):
     one = signed_up
     one.new_note("Gone in both").leave()

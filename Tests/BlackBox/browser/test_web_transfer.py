@@ -12,6 +12,8 @@ from attachments import some_bytes
 from device import Device
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.service_worker
+
 FILES = {f"folder/note {number}.md": f"# Note {number}\n\nText of note {number}.\n" for number in range(12)}
 
 

@@ -96,9 +96,9 @@ def test_undo_deleting_a_tag(app_and_device):
     app, device = app_and_device
     app.button("Tag garden: rename or delete").click()
     app.page.get_by_role("menuitem", name="Delete").click()
-    expect(app.page.get_by_role("link", name="garden")).to_have_count(0)
+    expect(app.page.get_by_role("treeitem", name="garden")).to_have_count(0)
     app.undo()
-    expect(app.page.get_by_role("navigation").get_by_role("link", name="garden")).to_contain_text("3")
+    expect(app.page.get_by_role("navigation").get_by_role("treeitem", name="garden")).to_contain_text("3")
     finish_deletions(app)
     app.wait_synced()
     device.sync()
@@ -107,7 +107,7 @@ def test_undo_deleting_a_tag(app_and_device):
 
 def test_deleting_a_tag(app_and_device):
     app, device = app_and_device
-    link = app.page.get_by_role("navigation").get_by_role("link", name="garden")
+    link = app.page.get_by_role("navigation").get_by_role("treeitem", name="garden")
     link.focus()
     app.page.keyboard.press("Control+Delete")
     expect(link).to_have_count(0)
