@@ -10,6 +10,7 @@ import listeners
 import neighbours
 import postgres_rows
 import report
+from client_library import client_library
 from first_sync import first_sync
 from growth import growth
 from machine import WORK, fdatasync_cost
@@ -31,6 +32,7 @@ ROWS = {
     "fan-out": listeners.fan_out,
     "idle": listeners.idle,
     "web-app": web_app,
+    "client": client_library,
     "text-quality": text_quality,
     "postgres-one-note": postgres_rows.one_note,
     "postgres-five-hundred": postgres_rows.five_hundred_notes,

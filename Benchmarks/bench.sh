@@ -7,6 +7,7 @@ swift build -c release --product hesper
 swift build -c release --product merge-trials
 # A plain Hummingbird server for comparison. The first build takes about 5 minutes.
 swift build -c release --package-path Benchmarks/hello --scratch-path .build-bench
+swift build -c release --package-path Benchmarks/client --scratch-path .build-client
 
 tools=.build/bench/tools
 mkdir -p "$tools"

@@ -14,7 +14,7 @@ SLOW = {"LD_PRELOAD": str(TOOLS / "slow-fsync.so")}
 
 
 def output(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=ROOT)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=ROOT)
     return (done.stdout or done.stderr).strip()
 
 

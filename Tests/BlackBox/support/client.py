@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parents[3]
 BINARY = Path(os.environ.get("HESPER_BINARY", ROOT / ".build/release/hesper"))
 LOGS = ROOT / ".build/black-box"
 PASSWORD = "correct horse battery staple"
+# Tests hash passwords thousands of times. The default cost would take a third of their processor time.
+LOW_PASSWORD_COST = {"HESPER_PASSWORD_COST": "14"}
 
 
 def port_range() -> list[int]:
@@ -69,6 +71,8 @@ class Server:
 
     # The PostgreSQL server for servers without `database`, or None for SQLite (conftest.py, --store).
     store = None
+    # The folder of the web app and the contract, or None for those of the repository.
+    public: Path | None = None
 
     def __init__(
         self,
@@ -87,9 +91,9 @@ class Server:
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("HESPER_")}
         # Tests send requests without pause. ConnectionTests.swift and attacks/ test the rate limit.
         self.environment["HESPER_REQUESTS_PER_MINUTE"] = "none"
-        # Tests sign in thousands of times. The default cost would take a third of their processor time.
-        self.environment["HESPER_PASSWORD_COST"] = "14"
-        self.environment |= environment or {}
+        if self.public:
+            self.environment["HESPER_PUBLIC"] = str(self.public)
+        self.environment |= LOW_PASSWORD_COST | (environment or {})
         self.own_database = self.store.database() if self.store and database is None else None
         self.database = database or self.own_database
         if self.database:

@@ -15,11 +15,24 @@ def contents(copy: LocalCopy) -> tuple[dict, dict]:
     return objects, {unique_id: deleted.get("mergedInto") for unique_id, deleted in copy.deleted.items()}
 
 
+def differences(one: LocalCopy, other: LocalCopy) -> dict:
+    """The objects and DeletedObjects that differ between two copies: what each has, by ID."""
+    found = {}
+    for here, there in zip(contents(one), contents(other), strict=True):
+        found |= {key: (here.get(key), there.get(key)) for key in here.keys() | there.keys() if here.get(key) != there.get(key)}
+    return found
+
+
 def settle(*devices: Device, rounds: int = 4, repaired: int = 0) -> None:
-    """Syncs all devices `rounds` times, then checks that their copies are equal."""
+    """Syncs all devices until a round changed nothing, at most `rounds` times. Then checks that their copies are equal."""
+    before = None
     for _ in range(rounds):
         for device in devices:
             device.sync()
+        digests = {device.copy.digest for device in devices if device.is_synced}
+        if digests == before and len(digests) == 1 and all(device.is_synced for device in devices):
+            break
+        before = digests
     check_same(*devices, repaired=repaired)
 
 
@@ -30,7 +43,8 @@ def check_same(*devices: Device, repaired: int = 0) -> None:
     for device in devices:
         assert not device.has_unsent, (device.unsent, device.new, device.deletions)
         assert device.is_synced, f"the digest of the copy is {device.copy.digest}, the server's is {device.digest}"
-        assert contents(device.copy) == contents(first.copy)
+        differing = differences(device.copy, first.copy)
+        assert not differing, differing
         assert device.notes == first.notes
         assert device.tags == first.tags
     found, answer = first.client.read_all()

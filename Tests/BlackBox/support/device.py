@@ -18,7 +18,26 @@ RESTAMP_SLUGS = ("clock-ahead", "clock-reused")  # errors after which edits are 
 MAX_TEXTS_IN_FLIGHT = 16  # the limit of `textAfter`
 
 
-class Device:
+class Edits:
+    """Edits of notes and tags, each by the method `edit`. They return the clock of the edit."""
+
+    def write(self, note: str, text: str) -> str:
+        return self.edit(note, "text", text)
+
+    def archive(self, note: str, archived: bool = True) -> str:
+        return self.edit(note, "archived", archived)
+
+    def tag(self, note: str, tag: str) -> str:
+        return self.edit(note, f"tags.{tag}", True)
+
+    def untag(self, note: str, tag: str) -> str:
+        return self.edit(note, f"tags.{tag}", False)
+
+    def rename(self, tag: str, name: str) -> str:
+        return self.edit(tag, "name", name)
+
+
+class Device(Edits):
     """One device of one account.
 
     `copy` contains what the server sent or acknowledged. Changes that it has not acknowledged are in `unsent`, `new` and
@@ -83,21 +102,6 @@ class Device:
                 made.base, made.base_value = current.clock("text"), current.value("text")
         self.unsent[unique_id, attribute] = made
         return made.clock
-
-    def write(self, note: str, text: str) -> str:
-        return self.edit(note, "text", text)
-
-    def archive(self, note: str, archived: bool = True) -> str:
-        return self.edit(note, "archived", archived)
-
-    def tag(self, note: str, tag: str) -> str:
-        return self.edit(note, f"tags.{tag}", True)
-
-    def untag(self, note: str, tag: str) -> str:
-        return self.edit(note, f"tags.{tag}", False)
-
-    def rename(self, tag: str, name: str) -> str:
-        return self.edit(tag, "name", name)
 
     def delete(self, unique_id: str) -> None:
         """Deletes an object and discards its unsent edits. The DeletedObject is sent even if the server never saw the object."""

@@ -1,4 +1,4 @@
-"""Runs the `hesper` command without HESPER_ variables in the environment."""
+"""Runs the `hesper` command without HESPER_ variables in the environment, except a low password cost."""
 
 import os
 import re
@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from client import BINARY
+from client import BINARY, LOW_PASSWORD_COST
 
-ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("HESPER_")}
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("HESPER_")} | LOW_PASSWORD_COST
 FAILED, WRONG_USAGE, WRONG_SETTING = 1, 64, 78
 
 Hesper = Callable[..., subprocess.CompletedProcess]

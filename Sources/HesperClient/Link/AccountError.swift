@@ -1,0 +1,85 @@
+public import Foundation
+internal import HesperModel
+
+/// The reason why signing up, signing in or signing out failed.
+public enum AccountError: Error, Equatable, Sendable {
+    /// The address is not the URL of a server, such as `https://notes.example.org`.
+    case invalidServer(String)
+    /// The address begins with `http:`. Passwords are only sent over HTTPS, except to this machine.
+    case insecureServer(String)
+    /// The server could not be reached. The associated value is the reason.
+    case offline(String)
+    /// There is no Hesper server at this address.
+    case notHesper
+    /// The server lacks features that this library needs. Its operator must update it.
+    case serverTooOld(missing: [String])
+    /// No account has this e-mail address and password.
+    case wrongPassword
+    /// Too many attempts. The next one is possible after this time.
+    case tooManyAttempts(retryAfter: Duration)
+    /// The operator of the server has disabled the account.
+    case accountDisabled
+    /// Signing up requires an invitation from the operator of the server.
+    case signUpClosed
+    /// There is already an account with this e-mail address.
+    case emailTaken
+    /// A value is not accepted: `email`, `password`, `deviceName` or `invitation`. The second value is the reason.
+    case invalidField(String, String)
+    /// The local copy belongs to another account. The associated value is its e-mail address.
+    case otherAccount(String)
+    /// The server is unavailable or failed. The first value is the reason.
+    case serverFailed(String, retryAfter: Duration?)
+}
+
+extension AccountError: LocalizedError, CustomStringConvertible {
+    public var errorDescription: String? { description }
+
+    /// A message for the user, in English.
+    public var description: String {
+        switch self {
+        case .invalidServer(let address):
+            "“\(address)” is not the address of a server. Enter an address such as https://notes.example.org."
+        case .insecureServer(let address):
+            "“\(address)” is not encrypted. Enter an address that begins with https://."
+        case .offline(let reason): "The server could not be reached. \(reason)"
+        case .notHesper: "There is no Hesper server at this address."
+        case .serverTooOld(let missing):
+            "This server is too old for this app. It must be updated by its operator (missing: "
+                + "\(missing.joined(separator: ", ")))."
+        case .wrongPassword: "The e-mail address or the password is wrong."
+        case .tooManyAttempts(let retryAfter):
+            "Too many attempts. Try again in \(retryAfter.components.seconds) s."
+        case .accountDisabled: "The operator of the server has disabled this account."
+        case .signUpClosed: "Signing up on this server requires an invitation from its operator."
+        case .emailTaken: "There is already an account with this e-mail address. Sign in instead."
+        case .invalidField(_, let detail): detail
+        case .otherAccount(let email): "The data on this device belongs to the account of \(email)."
+        case .serverFailed(let detail, _): detail
+        }
+    }
+}
+
+extension AccountError {
+    init(_ invalid: ServerURL.Invalid) {
+        switch invalid {
+        case .notServerURL(let text): self = .invalidServer(text)
+        case .notHTTPS(let text): self = .insecureServer(text)
+        }
+    }
+
+    /// Converts a problem with which the server refused to sign up, in or out.
+    init(_ problem: ServerProblem) {
+        let retryAfter = problem.retryAfter.map { Duration.seconds($0) }
+        switch problem.kind {
+        case .unauthenticated: self = .wrongPassword
+        case .accountDisabled: self = .accountDisabled
+        case .signUpClosed: self = .signUpClosed
+        case .emailTaken: self = .emailTaken
+        case .tooManyRequests: self = .tooManyAttempts(retryAfter: retryAfter ?? .seconds(1))
+        case .invalidField:
+            let field = problem.pointer.map { $0.hasPrefix("/") ? String($0.dropFirst()) : $0 } ?? ""
+            self = .invalidField(field, problem.detail)
+        default: self = .serverFailed(problem.detail, retryAfter: retryAfter)
+        }
+    }
+}

@@ -1,0 +1,210 @@
+internal import Foundation
+package import HesperModel
+
+/// The bytes of attachments on this device. A file is written in parts, and then finished; after that it never changes.
+/// Its name is the ID of the attachment for which it was written.
+package protocol AttachmentFiles: Sendable {
+    /// The file of an attachment; nil if there is none.
+    func file(_ id: UniqueID) throws -> AttachmentFile?
+
+    /// Appends bytes to an unfinished file, which is created if there is none.
+    /// - Parameter offset: the size of the file before.
+    /// - Throws: ``AttachmentFilesError``. If the disk is full, the file has its earlier size.
+    func append(_ bytes: [UInt8], to id: UniqueID, at offset: Int64) throws
+
+    /// Reads bytes of a file, finished or not. Fewer bytes are returned at its end.
+    /// - Throws: ``AttachmentFilesError/missing`` if there is no file.
+    func read(_ id: UniqueID, at offset: Int64, count: Int) throws -> [UInt8]
+
+    /// Makes an unfinished file durable and finishes it. Nothing happens if it is finished.
+    func finish(_ id: UniqueID) throws
+
+    /// Deletes a file, finished or not. Nothing happens if there is none.
+    func delete(_ id: UniqueID) throws
+
+    /// All files.
+    func list() throws -> [UniqueID: AttachmentFile]
+}
+
+package struct AttachmentFile: Sendable, Equatable {
+    package var byteCount: Int64
+    package var isFinished: Bool
+
+    package init(byteCount: Int64, isFinished: Bool) {
+        self.byteCount = byteCount
+        self.isFinished = isFinished
+    }
+}
+
+package enum AttachmentFilesError: Error, Equatable {
+    case missing
+    /// The file is finished, or does not end at the offset.
+    case wrongOffset
+    /// The bytes are not those of the attachment.
+    case damaged(AttachmentData)
+    case diskFull
+    /// Another system error, with its `errno`.
+    case system(Int32)
+}
+
+extension AttachmentFiles {
+    /// The size of the pieces in which files are copied and hashed.
+    private static var pieceBytes: Int { 1 << 20 }
+
+    /// Computes the size and the hash of a file.
+    package func data(of id: UniqueID) throws -> AttachmentData {
+        var hasher = AttachmentHasher()
+        while true {
+            let piece = try read(id, at: hasher.byteCount, count: Self.pieceBytes)
+            guard !piece.isEmpty else { return hasher.data }
+            piece.withUnsafeBytes { hasher.update($0) }
+        }
+    }
+
+    /// Finishes a file if it has the bytes of the attachment. Otherwise deletes it.
+    /// - Throws: ``AttachmentFilesError/damaged(_:)`` with the actual size and hash.
+    package func finish(_ id: UniqueID, verifying expected: AttachmentData) throws {
+        let found = try data(of: id)
+        guard found == expected else {
+            try delete(id)
+            throw AttachmentFilesError.damaged(found)
+        }
+        try finish(id)
+    }
+
+    /// Writes the file of a new attachment. If an error is thrown, there is no file.
+    /// - Parameter next: returns the next bytes; nil at the end.
+    /// - Returns: the size and the hash.
+    package func add(_ id: UniqueID, next: () throws -> [UInt8]?) throws -> AttachmentData {
+        try delete(id)
+        var hasher = AttachmentHasher()
+        do {
+            // Appending nothing creates the file, which may have no bytes.
+            try append([], to: id, at: 0)
+            while let bytes = try next() {
+                try append(bytes, to: id, at: hasher.byteCount)
+                bytes.withUnsafeBytes { hasher.update($0) }
+            }
+            try finish(id)
+        } catch {
+            try? delete(id)
+            throw error
+        }
+        return hasher.data
+    }
+}
+
+/// Files in a folder: `<ID>`, and `<ID>.part` while a file is unfinished.
+package struct FolderAttachmentFiles: AttachmentFiles {
+    private let folder: String
+
+    /// Creates the folder if it does not exist.
+    package init(folder: String) throws {
+        self.folder = folder
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    private static let partSuffix = ".part"
+
+    private func path(_ id: UniqueID, isFinished: Bool) -> String {
+        "\(folder)/\(id)\(isFinished ? "" : FolderAttachmentFiles.partSuffix)"
+    }
+
+    package func file(_ id: UniqueID) throws -> AttachmentFile? {
+        for isFinished in [true, false] {
+            var status = stat()
+            if stat(path(id, isFinished: isFinished), &status) == 0 {
+                return AttachmentFile(byteCount: Int64(status.st_size), isFinished: isFinished)
+            }
+            guard errno == ENOENT else { throw AttachmentFilesError(errno) }
+        }
+        return nil
+    }
+
+    package func append(_ bytes: [UInt8], to id: UniqueID, at offset: Int64) throws {
+        let file = try file(id)
+        guard file?.isFinished != true, file?.byteCount ?? 0 == offset else { throw AttachmentFilesError.wrongOffset }
+        try withDescriptor(path(id, isFinished: false), O_WRONLY | O_CREAT | O_CLOEXEC) { descriptor in
+            guard let error = write(bytes, to: descriptor, at: offset) else { return }
+            ftruncate(descriptor, off_t(offset))
+            throw error
+        }
+    }
+
+    private func write(_ bytes: [UInt8], to descriptor: Int32, at offset: Int64) -> AttachmentFilesError? {
+        bytes.withUnsafeBytes { buffer in
+            var written = 0
+            while written < buffer.count {
+                let rest = UnsafeRawBufferPointer(rebasing: buffer[written...])
+                let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(written))
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return AttachmentFilesError(errno) }
+                written += count
+            }
+            return nil
+        }
+    }
+
+    package func read(_ id: UniqueID, at offset: Int64, count: Int) throws -> [UInt8] {
+        guard let file = try file(id) else { throw AttachmentFilesError.missing }
+        return try withDescriptor(path(id, isFinished: file.isFinished), O_RDONLY | O_CLOEXEC) { descriptor in
+            let length = Int(min(Int64(count), max(0, file.byteCount - offset)))
+            var failure: AttachmentFilesError?
+            let bytes = [UInt8](unsafeUninitializedCapacity: length) { buffer, filled in
+                while filled < length {
+                    let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
+                    let got = pread(descriptor, rest.baseAddress, length - filled, off_t(offset) + off_t(filled))
+                    if got < 0, errno == EINTR { continue }
+                    if got < 0 { failure = AttachmentFilesError(errno) }
+                    guard got > 0 else { break }
+                    filled += got
+                }
+            }
+            if let failure { throw failure }
+            return bytes
+        }
+    }
+
+    package func finish(_ id: UniqueID) throws {
+        guard let file = try file(id) else { throw AttachmentFilesError.missing }
+        guard !file.isFinished else { return }
+        let part = path(id, isFinished: false)
+        try withDescriptor(part, O_RDWR | O_CLOEXEC) { try sync($0) }
+        guard rename(part, path(id, isFinished: true)) == 0 else { throw AttachmentFilesError(errno) }
+        // The new name is durable once the folder is.
+        try withDescriptor(folder, O_RDONLY | O_CLOEXEC) { try sync($0) }
+    }
+
+    package func delete(_ id: UniqueID) throws {
+        for isFinished in [true, false] where unlink(path(id, isFinished: isFinished)) != 0 {
+            guard errno == ENOENT else { throw AttachmentFilesError(errno) }
+        }
+    }
+
+    package func list() throws -> [UniqueID: AttachmentFile] {
+        var files: [UniqueID: AttachmentFile] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            guard let id = UniqueID(name) ?? UniqueID(String(name.dropLast(FolderAttachmentFiles.partSuffix.count)))
+            else { continue }
+            files[id] = try file(id)
+        }
+        return files
+    }
+
+    private func withDescriptor<R>(_ path: String, _ flags: Int32, _ body: (Int32) throws -> R) throws -> R {
+        let descriptor = open(path, flags, 0o600)
+        guard descriptor >= 0 else { throw AttachmentFilesError(errno) }
+        defer { close(descriptor) }
+        return try body(descriptor)
+    }
+
+    private func sync(_ descriptor: Int32) throws {
+        guard fsync(descriptor) == 0 else { throw AttachmentFilesError(errno) }
+    }
+}
+
+extension AttachmentFilesError {
+    fileprivate init(_ number: Int32) {
+        self = number == ENOSPC || number == EDQUOT ? .diskFull : number == ENOENT ? .missing : .system(number)
+    }
+}

@@ -1,0 +1,106 @@
+/// Parses an event stream (`text/event-stream`, WHATWG HTML) as its bytes arrive, however they are split.
+///
+///     var parser = EventParser()
+///     for chunk in chunks { for event in try parser.consume(chunk) { … } }
+///
+/// An event without data is not returned, as the standard requires. There is one exception: the server states the delay
+/// before a reconnection in an event that has only the field `retry`, and this event is returned with an empty name.
+package struct EventParser: Sendable {
+    /// The size of the largest event, in bytes. A page in an event ends early once it exceeds 256 KiB, but it may
+    /// contain one object of any size.
+    package static let maximumEventBytes = 16 << 20
+
+    /// The value of the latest field `id`.
+    package private(set) var lastEventID = ""
+    /// The value of the latest field `retry`, in milliseconds.
+    package private(set) var retry: Int?
+
+    private let maximumBytes: Int
+    /// The bytes of the current line that have arrived so far.
+    private var line: [UInt8] = []
+    private var name = ""
+    private var data: [UInt8] = []
+    private var hasData = false
+    private var hasRetry = false
+    private var isAtStart = true
+    /// Whether the line ended with a carriage return, so that a line feed that follows belongs to the same line ending.
+    private var skipsLineFeed = false
+
+    package init(maximumEventBytes: Int = EventParser.maximumEventBytes) {
+        maximumBytes = maximumEventBytes
+    }
+
+    /// An event exceeds the maximum size.
+    package struct EventTooLarge: Error, Equatable {
+        package var maximumBytes: Int
+
+        package init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
+    }
+
+    /// Parses the next bytes of the stream.
+    /// - Returns: the events that end in these bytes.
+    package mutating func consume(_ bytes: [UInt8]) throws(EventTooLarge) -> [ServerEvent] {
+        var events: [ServerEvent] = []
+        var start = bytes.startIndex
+        while start < bytes.endIndex {
+            if skipsLineFeed {
+                skipsLineFeed = false
+                if bytes[start] == UInt8(ascii: "\n") {
+                    start += 1
+                    continue
+                }
+            }
+            let end = bytes[start...].firstIndex { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+            line.append(contentsOf: bytes[start..<(end ?? bytes.endIndex)])
+            guard line.count + data.count <= maximumBytes else { throw EventTooLarge(maximumBytes: maximumBytes) }
+            guard let end else { break }
+            skipsLineFeed = bytes[end] == UInt8(ascii: "\r")
+            if let event = endLine() { events.append(event) }
+            start = end + 1
+        }
+        return events
+    }
+
+    private mutating func endLine() -> ServerEvent? {
+        if isAtStart {
+            isAtStart = false
+            if line.starts(with: [0xef, 0xbb, 0xbf]) { line.removeFirst(3) }
+        }
+        defer { line.removeAll(keepingCapacity: true) }
+        if line.isEmpty { return endEvent() }
+        let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
+        var value = line[colon...].dropFirst()
+        if value.first == UInt8(ascii: " ") { value.removeFirst() }
+        setField(String(decoding: line[..<colon], as: UTF8.self), value)
+        return nil
+    }
+
+    private mutating func setField(_ field: String, _ value: ArraySlice<UInt8>) {
+        switch field {
+        case "event": name = String(decoding: value, as: UTF8.self)
+        case "data":
+            if hasData { data.append(UInt8(ascii: "\n")) }
+            hasData = true
+            data.append(contentsOf: value)
+        case "id" where !value.contains(0): lastEventID = String(decoding: value, as: UTF8.self)
+        case "retry":
+            guard !value.isEmpty, value.allSatisfy({ (0x30...0x39).contains($0) }),
+                let milliseconds = Int(String(decoding: value, as: UTF8.self))
+            else { return }
+            retry = milliseconds
+            hasRetry = true
+        default: break  // A comment, whose field name is empty, or an unknown field.
+        }
+    }
+
+    private mutating func endEvent() -> ServerEvent? {
+        defer {
+            name = ""
+            data = []
+            hasData = false
+            hasRetry = false
+        }
+        if hasData { return ServerEvent(name: name.isEmpty ? "message" : name, data: data, retry: retry) }
+        return hasRetry ? ServerEvent(name: "", data: [], retry: retry) : nil
+    }
+}

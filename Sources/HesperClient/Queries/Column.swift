@@ -1,0 +1,68 @@
+internal import HesperModel
+
+/// The operand of a predicate, an order or an index: a column of a type's table, or a value of the JSON in `body`.
+enum Column: Sendable, Equatable {
+    case id
+    /// A register, or a field that is set once. `absent` is its value in objects that lack it.
+    case attribute(String, absent: Absent)
+    case counter(String)
+    /// A set. The names of its registers begin with this name. `absent` lists the registers of the elements that it
+    /// contains by default.
+    case set(String, absent: [String])
+    /// A record. Only its properties can be compared.
+    case record(String)
+    /// The key path does not lead to a property that syncs.
+    case unknown
+
+    enum Absent: Sendable, Equatable {
+        case value(Value)
+        case attribute(String)
+    }
+
+    init<Object: SyncedObject>(attribute name: String, in shape: Shape<Object>) {
+        switch shape.kind(of: name) {
+        case .counter: self = .counter(name)
+        case .set: self = .set(name, absent: shape.defaults.keys.filter { $0.hasPrefix(name + ".") })
+        case .text: self = .attribute(name, absent: .value(.string("")))
+        case .scalar:
+            if case .field(let other)? = shape.names.isBuiltIn ? HesperModel.Field(rawValue: name)?.defaultValue : nil {
+                self = .attribute(name, absent: .attribute(other.rawValue))
+            } else {
+                self = .attribute(name, absent: .value(shape.defaults[name] ?? .null))
+            }
+        case .record: self = .record(name)
+        case nil: self = .unknown
+        }
+    }
+
+    /// The expression. It contains no bound arguments, so that SQLite recognizes it in an index.
+    var sql: String {
+        switch self {
+        case .id: "id"
+        case .attribute(let name, .value(.null)): Column.json(name)
+        case .attribute(let name, .value(let value)): "coalesce(\(Column.json(name)), \(Column.literal(value)))"
+        case .attribute(let name, .attribute(let other)): "coalesce(\(Column.json(name)), \(Column.json(other)))"
+        case .counter(let name):
+            // The names begin with `name` and a dot. The slash follows the dot in ASCII.
+            """
+            (SELECT coalesce(sum(value), 0) FROM json_each(body)
+            WHERE key > '\(name).' AND key < '\(name)/' AND type = 'integer')
+            """
+        case .set, .record, .unknown: "NULL"
+        }
+    }
+
+    /// The expression of an attribute in `body`. Names need no escaping: they consist of letters, digits, "_", "." and "-".
+    static func json(_ attribute: String) -> String { "body ->> '$.\"\(attribute)\"'" }
+
+    private static func literal(_ value: Value) -> String {
+        switch value {
+        case .null: "NULL"
+        case .bool(let flag): flag ? "1" : "0"
+        case .integer(let number): String(number)
+        case .number(let number): String(number)
+        case .string(let text): "'\(text.replacing("'", with: "''"))'"
+        case .date(let date): "'\(date)'"
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package import HesperModel
+
+/// A register of an object: a value, and the clock of the edit that set it.
+package struct Cell: Sendable, Equatable {
+    package var value: Value
+    package var clock: Clock
+
+    package init(_ value: Value, at clock: Clock) {
+        self.value = value
+        self.clock = clock
+    }
+}
+
+extension Cell {
+    var json: JSON { .object(JSONObject([("value", value.json), ("clock", .string(clock.description))])) }
+
+    init?(json: JSON) {
+        guard let value = json["value"].flatMap(Value.init(scalar:)), let clock = json["clock"]?.clock else {
+            return nil
+        }
+        self.init(value, at: clock)
+    }
+}
+
+/// The names of attributes that this library refers to, as in receipts and digests.
+package enum AttributeName {
+    package static let text = "text"
+    package static let name = "name"
+    package static let archived = "archived"
+    package static let creationDate = "creationDate"
+    package static let mimeType = "mimeType"
+    package static let sha256 = "sha256"
+
+    /// The name of an attribute that an app defines.
+    package static func custom(_ name: String) -> String { "attributes.\(name)" }
+    /// The register of a note's tag.
+    package static func tag(_ id: UniqueID) -> String { "tags.\(id)" }
+    /// The register of a note's attachment.
+    package static func attachment(_ id: UniqueID) -> String { "attachments.\(id)" }
+
+    /// Attributes of notes that are sets of IDs, with one register for each member.
+    static let members: Set<String> = ["tags", "attachments"]
+    /// The fields of attachments, which are set once.
+    static let ofAttachments = ["mimeType", "width", "height", "filename", "preview", "byteCount", "sha256"]
+
+    /// `tags.<ID>` as `tags` and `<ID>`; `text` as `text` and nil. The second part may contain dots.
+    static func split(_ attribute: String) -> (section: String, key: String?) {
+        guard let dot = attribute.firstIndex(of: ".") else { return (attribute, nil) }
+        return (String(attribute[..<dot]), String(attribute[attribute.index(after: dot)...]))
+    }
+}
+
+/// The names of types that the protocol defines. All other types are an app's own.
+package enum TypeName {
+    package static let note = "note"
+    package static let tag = "tag"
+    package static let attachment = "attachment"
+
+    /// The list of a page or a push that contains the objects of a type (protocol.md, Sync).
+    static func section(of type: String) -> String {
+        switch type {
+        case note: "notes"
+        case tag: "tags"
+        case attachment: "attachments"
+        default: "objects"
+        }
+    }
+}

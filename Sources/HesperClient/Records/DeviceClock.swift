@@ -1,0 +1,68 @@
+package import HesperModel
+
+/// The clock of this copy, which is saved in the transaction of every edit, so that no two processes make the same clock.
+package struct DeviceClock: Sendable, Equatable {
+    private var source: ClockSource
+    /// The greatest clock that the server accepted or sent. After the server has refused clocks, new ones follow this one.
+    package private(set) var agreed: Clock?
+    /// The server's time minus this device's time, in milliseconds, as last seen.
+    package private(set) var offset: Int64
+
+    package init(node: NodeID) {
+        source = ClockSource(node: node)
+        offset = 0
+    }
+
+    package var node: NodeID { source.node }
+
+    /// The server's time, as far as it is known.
+    package func now(_ wall: Timestamp) -> Timestamp { Timestamp(clamping: wall.milliseconds + offset) }
+
+    /// Makes a clock that is greater than all that were made or observed before.
+    package mutating func tick(_ wall: Timestamp) -> Clock {
+        source.tick(at: UInt64(max(0, now(wall).milliseconds)))
+    }
+
+    /// Records a clock that the server accepted or sent.
+    package mutating func observe(_ clock: Clock) {
+        source.observe(clock)
+        agreed = max(agreed ?? clock, clock)
+    }
+
+    /// Records the server's current clock, and updates the offset between this device's time and the server's.
+    mutating func learn(_ serverClock: Clock, wall: Timestamp) {
+        offset = Int64(serverClock.milliseconds) - wall.milliseconds
+        observe(serverClock)
+    }
+
+    /// Forgets clocks that the server refused (merge.md, Clock skew).
+    mutating func setBack() { source = ClockSource(node: node, last: agreed) }
+
+    /// This clock for another node. It makes clocks that are greater than all that were made or observed before.
+    func continued(by node: NodeID) -> DeviceClock {
+        var other = self
+        other.source = ClockSource(
+            node: node,
+            last: Clock(milliseconds: source.time >> 16, counter: UInt16(truncatingIfNeeded: source.time), node: node))
+        return other
+    }
+}
+
+extension DeviceClock {
+    var json: JSON {
+        JSON(members: [
+            ("node", .string(node.description)), ("time", .string(String(source.time, radix: 16))),
+            ("agreed", agreed.map { .string($0.description) }), ("offset", .integer(offset)),
+        ])
+    }
+
+    init?(json: JSON) {
+        guard let node = json["node"]?.string.flatMap(NodeID.init),
+            let time = json["time"]?.string.flatMap({ UInt64($0, radix: 16) })
+        else { return nil }
+        let last = Clock(milliseconds: time >> 16, counter: UInt16(truncatingIfNeeded: time), node: node)
+        source = ClockSource(node: node, last: last)
+        agreed = json["agreed"]?.clock
+        offset = json["offset"]?.integer ?? 0
+    }
+}

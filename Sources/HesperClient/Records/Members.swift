@@ -1,0 +1,49 @@
+package import HesperModel
+
+/// Tags and attachments of a note (merge.md, Membership).
+extension RecordsTransaction {
+    /// The live object to which an ID leads, through merges of tags; nil if the object is deleted or unknown.
+    package func resolve(_ id: UniqueID, type: String) throws -> UniqueID? {
+        var current = id
+        // The number of steps is limited as in merge.md, because the DeletedObjects of a faulty server may form a cycle.
+        for _ in 0..<10_000 {
+            let target: UniqueID?
+            if let deletion = try deletion(of: current) {
+                target = deletion.deleted.mergedInto
+            } else if let deleted = try deleted(current) {
+                target = deleted.mergedInto
+            } else {
+                return try object(current, type: type)?.exists == true ? current : nil
+            }
+            guard let target else { return nil }
+            current = target
+        }
+        return nil
+    }
+
+    /// The live members of a note, in the order of their clocks. If several registers lead to one object, the greatest
+    /// clock decides. If clocks are equal, the object is a member if one of the registers with that clock is true.
+    /// - Parameter section: `tags` or `attachments`.
+    package func members(of note: LocalObject, _ section: String) throws -> [UniqueID] {
+        let prefix = section + "."
+        let type = String(section.dropLast())
+        var found: [(clock: Clock, isIn: Bool, id: UniqueID)] = []
+        for (attribute, cell) in note.visible where attribute.hasPrefix(prefix) {
+            guard let raw = UniqueID(String(attribute.dropFirst(prefix.count))),
+                let id = try resolve(raw, type: type)
+            else { continue }
+            found.append((cell.clock, cell.value == .bool(true), id))
+        }
+        found.sort { one, other in
+            if one.clock != other.clock { return one.clock < other.clock }
+            if one.isIn != other.isIn { return !one.isIn }
+            return one.id < other.id
+        }
+        var members: [UniqueID] = []
+        for (_, isIn, id) in found {
+            members.removeAll { $0 == id }
+            if isIn { members.append(id) }
+        }
+        return members
+    }
+}

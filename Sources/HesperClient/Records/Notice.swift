@@ -1,0 +1,126 @@
+internal import Foundation
+internal import GRDB
+package import HesperModel
+
+/// A change that the server rejected. It is kept so that the app can show it (clients.md, rule 9).
+package struct ShelvedChange: Sendable, Equatable {
+    package var number: Int64 = 0
+    package var id: UniqueID
+    package var type: String
+    /// The register; nil if the object itself or its deletion was rejected.
+    package var attribute: String?
+    package var value: Value?
+    package var isDeletion = false
+    package var slug: String
+    package var detail: String
+    package var moment: Timestamp
+
+    var json: JSON {
+        JSON(members: [
+            ("type", .string(type)), ("attribute", attribute.map(JSON.string)), ("value", value?.json),
+            ("isDeletion", isDeletion ? true : nil), ("slug", .string(slug)), ("detail", .string(detail)),
+            ("moment", .integer(moment.milliseconds)),
+        ])
+    }
+}
+
+/// A change that sync made to a text and that the user should know of.
+package struct Notice: Sendable, Equatable {
+    package enum Kind: String, Sendable {
+        /// Two devices replaced the same words, and a merge kept one version. The others are in `texts`.
+        case merged
+        /// The note was deleted on another device while this device had unsent changes of its text. The unsent text is
+        /// now in the note `into`.
+        case rescued
+        /// This device deleted the note without having received all of its text. The missing text is now in the note `into`.
+        case unseen
+    }
+
+    package var number: Int64 = 0
+    package var kind: Kind
+    package var id: UniqueID
+    package var into: UniqueID?
+    package var texts: [String] = []
+    package var clock: Clock?
+    package var moment: Timestamp
+
+    var json: JSON {
+        JSON(members: [
+            ("kind", .string(kind.rawValue)), ("into", into.map { .string($0.description) }),
+            ("texts", .array(texts.map(JSON.string))), ("clock", clock.map { .string($0.description) }),
+            ("moment", .integer(moment.milliseconds)),
+        ])
+    }
+}
+
+extension RecordsTransaction {
+    package func add(_ change: ShelvedChange) throws {
+        noteChange(of: "shelf")
+        try database.cachedStatement(sql: "INSERT INTO shelf (id, record) VALUES (?, ?)")
+            .execute(arguments: [change.id.data, change.json.text])
+    }
+
+    package func shelf() throws -> [ShelvedChange] {
+        let statement = try database.cachedStatement(sql: "SELECT number, id, record FROM shelf ORDER BY number")
+        return try Row.fetchAll(statement).compactMap { row in
+            let json = try JSON(text: row[2])
+            guard let id = UniqueID(bytes: row[1] as Data), let moment = json["moment"]?.integer else { return nil }
+            return ShelvedChange(
+                number: row[0], id: id, type: json["type"]?.string ?? "", attribute: json["attribute"]?.string,
+                value: json["value"].flatMap(Value.init(scalar:)), isDeletion: json["isDeletion"]?.bool ?? false,
+                slug: json["slug"]?.string ?? "", detail: json["detail"]?.string ?? "",
+                moment: Timestamp(clamping: moment))
+        }
+    }
+
+    package func removeFromShelf(_ number: Int64) throws {
+        noteChange(of: "shelf")
+        try database.execute(sql: "DELETE FROM shelf WHERE number = ?", arguments: [number])
+    }
+
+    package func add(_ notice: Notice) throws {
+        noteChange(of: "notices")
+        try database.cachedStatement(sql: "INSERT INTO notices (id, record) VALUES (?, ?)")
+            .execute(arguments: [notice.id.data, notice.json.text])
+    }
+
+    package func notices() throws -> [Notice] {
+        try Row.fetchAll(database, sql: "SELECT number, id, record FROM notices ORDER BY number").compactMap { row in
+            let json = try JSON(text: row[2])
+            guard let id = UniqueID(bytes: row[1] as Data), let moment = json["moment"]?.integer,
+                let kind = json["kind"]?.string.flatMap(Notice.Kind.init)
+            else { return nil }
+            return Notice(
+                number: row[0], kind: kind, id: id, into: json["into"]?.id,
+                texts: json["texts"]?.elements.compactMap(\.string) ?? [], clock: json["clock"]?.clock,
+                moment: Timestamp(clamping: moment))
+        }
+    }
+
+    package func removeNotice(_ number: Int64) throws {
+        noteChange(of: "notices")
+        try database.execute(sql: "DELETE FROM notices WHERE number = ?", arguments: [number])
+    }
+
+    // MARK: Bytes of attachments
+
+    /// Whether the bytes of an attachment are on this device.
+    package func hasBytes(_ id: UniqueID) throws -> Bool {
+        try Bool.fetchOne(
+            database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM bytes WHERE id = ?)"), arguments: [id.data])
+            ?? false
+    }
+
+    /// The name of the file with an attachment's bytes: the ID of the attachment for which they were stored.
+    package func file(of id: UniqueID) throws -> UniqueID? {
+        try Data.fetchOne(
+            database.cachedStatement(sql: "SELECT file FROM bytes WHERE id = ?"), arguments: [id.data]
+        ).flatMap { UniqueID(bytes: $0) }
+    }
+
+    /// Records that the bytes of an attachment are in a file. Several attachments may have the same file.
+    package func setBytes(of id: UniqueID, file: UniqueID, byteCount: Int64) throws {
+        try database.cachedStatement(sql: "INSERT OR REPLACE INTO bytes VALUES (?, ?, ?, ?)")
+            .execute(arguments: [id.data, file.data, byteCount, now.milliseconds])
+    }
+}

@@ -1,0 +1,77 @@
+package import HesperModel
+
+/// The state of sync that is saved with the changes that it covers (clients.md, rule 5).
+package struct SyncRecord: Sendable, Equatable {
+    /// The sync token of the next page; nil to read from the start.
+    package var token: String?
+    /// The digest of the acknowledged values of this copy.
+    package var digest = Digest.zero
+    /// The server's digest at the end of the last round; nil while pages are left to read.
+    package var serverDigest: Digest?
+    /// The time at which the last round ended.
+    package var lastSync: Timestamp?
+    /// Whether everything is being read again from the start. Nothing is sent meanwhile.
+    package var isReading = false
+    /// Whether everything is being read again from the start, or data that the server turned out to lack is being resent.
+    package var hasStartedOver = false
+    /// The time at which the copy was last repaired because the digests differed.
+    package var repaired: Timestamp?
+    /// The delay before changes over the quota are sent again, in milliseconds, and its end.
+    package var fullWait: Int64?
+    package var fullUntil: Timestamp?
+    /// The reason why the user must sign in again; nil if that is not necessary.
+    package var signInAgain: SignInReason?
+    /// Whether the server refused a clock because another copy of this file had used it.
+    package var hasReusedClocks = false
+
+    package enum SignInReason: String, Sendable {
+        /// The session ended or was revoked.
+        case expired
+        /// Another copy of this file used the same node.
+        case copied
+    }
+
+    package init() {}
+
+    /// Whether this copy equals the server's; nil while that is unknown.
+    package var isIdentical: Bool? { serverDigest.map { $0 == digest } }
+}
+
+extension SyncRecord {
+    var json: JSON {
+        JSON(members: [
+            ("token", token.map(JSON.string)), ("digest", .string(digest.description)),
+            ("serverDigest", serverDigest.map { .string($0.description) }),
+            ("lastSync", lastSync.map { .integer($0.milliseconds) }), ("isReading", isReading ? true : nil),
+            ("hasStartedOver", hasStartedOver ? true : nil), ("repaired", repaired.map { .integer($0.milliseconds) }),
+            ("fullWait", fullWait.map(JSON.integer)), ("fullUntil", fullUntil.map { .integer($0.milliseconds) }),
+            ("signInAgain", signInAgain.map { .string($0.rawValue) }),
+            ("hasReusedClocks", hasReusedClocks ? true : nil),
+        ])
+    }
+
+    init(json: JSON) {
+        func moment(_ name: String) -> Timestamp? { json[name]?.integer.map(Timestamp.init(clamping:)) }
+        token = json["token"]?.string
+        digest = json["digest"]?.string.flatMap(Digest.init(text:)) ?? .zero
+        serverDigest = json["serverDigest"]?.string.flatMap(Digest.init(text:))
+        lastSync = moment("lastSync")
+        isReading = json["isReading"]?.bool ?? false
+        hasStartedOver = json["hasStartedOver"]?.bool ?? false
+        repaired = moment("repaired")
+        fullWait = json["fullWait"]?.integer
+        fullUntil = moment("fullUntil")
+        signInAgain = json["signInAgain"]?.string.flatMap(SignInReason.init)
+        hasReusedClocks = json["hasReusedClocks"]?.bool ?? false
+    }
+}
+
+extension Digest {
+    /// Reads a digest of 32 hex digits.
+    package init?(text: String) {
+        guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16),
+            let low = UInt64(text.suffix(16), radix: 16)
+        else { return nil }
+        self.init(high: high, low: low)
+    }
+}

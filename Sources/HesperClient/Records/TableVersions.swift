@@ -1,0 +1,72 @@
+internal import GRDB
+
+/// Counts the changes of each table in the file, so that a process can detect the changes of other processes. SQLite
+/// reports that another process wrote to the file, but not to which tables.
+final class TableVersions: Sendable {
+    private struct State {
+        var numbers: [String: Int64] = [:]
+        /// SQLite's `data_version`: it changes when another process commits.
+        var dataVersion: Int64?
+    }
+
+    private let state = Locked(State())
+
+    /// Reads the numbers when a file is opened.
+    func begin(_ database: Database) throws {
+        let numbers = try TableVersions.numbers(database)
+        state.withLock { $0.numbers = numbers }
+    }
+
+    /// Counts the changes of a transaction, before it is committed.
+    func raise(_ tables: Set<String>, _ database: Database) throws {
+        guard !tables.isEmpty else { return }
+        for table in tables {
+            try database.cachedStatement(
+                sql: """
+                    INSERT INTO tableVersions VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET number = number + 1
+                    """
+            ).execute(arguments: [table])
+        }
+        // A process ignores its own changes.
+        database.afterNextTransaction { [self] _ in
+            state.withLock { state in for table in tables { state.numbers[table, default: 0] += 1 } }
+        }
+    }
+
+    /// The tables that other processes changed since the last call.
+    func changesOfOthers(_ database: Database) throws -> [String] {
+        let dataVersion = try Int64.fetchOne(database, sql: "PRAGMA data_version")
+        guard state.withLock({ $0.dataVersion != dataVersion }) else { return [] }
+        let numbers = try TableVersions.numbers(database)
+        return state.withLock { state in
+            let changed = numbers.keys.filter { numbers[$0] != state.numbers[$0] }
+            state.numbers = numbers
+            state.dataVersion = dataVersion
+            return changed.sorted()
+        }
+    }
+
+    private static func numbers(_ database: Database) throws -> [String: Int64] {
+        let rows = try Row.fetchAll(database, sql: "SELECT name, number FROM tableVersions")
+        return Dictionary(rows.map { ($0[0], $0[1]) }) { first, _ in first }
+    }
+}
+
+extension LocalDatabase {
+    /// Notifies the observers of this process of the changes of other processes.
+    /// - Returns: the changed tables.
+    @discardableResult
+    package func noticeOtherProcesses() async throws -> [String] {
+        // A transaction would lock the file for other processes each time.
+        try await writer.writeWithoutTransaction { [tableVersions] database in
+            let tables = try tableVersions.changesOfOthers(database)
+            if !tables.isEmpty {
+                try database.inTransaction(.immediate) {
+                    for table in tables { try database.notifyChanges(in: Table(table)) }
+                    return .commit
+                }
+            }
+            return tables
+        }
+    }
+}

@@ -1,0 +1,103 @@
+public import Foundation
+internal import HesperModel
+
+/// A change that sync made to a text and that the user should know of.
+public struct SyncNotice: Identifiable, Sendable, Equatable {
+    public enum Kind: Sendable {
+        /// Two devices replaced the same words. The text contains one version; the other one is in ``SyncNotice/texts``.
+        case merged
+        /// The note was deleted on another device. Its unsent text is now in the note ``SyncNotice/continuation``.
+        case rescued
+        /// The note was deleted on this device, which had not received all of its text. The missing text is now in the
+        /// note ``SyncNotice/continuation``.
+        case unseen
+    }
+
+    /// The number of the notice in this store.
+    public let id: Int64
+    public let kind: Kind
+    public let note: ObjectID<Note>
+    /// The note that now contains the text.
+    public let continuation: ObjectID<Note>?
+    /// The words that a merge replaced, or the text that was moved to a new note.
+    public let texts: [String]
+    public let date: Date
+}
+
+/// A change that the server rejected. It is kept until the app dismisses it.
+public struct RejectedChange: Identifiable, Sendable, Equatable {
+    /// The number of the change in this store.
+    public let id: Int64
+    public let objectType: String
+    public let objectID: UUID
+    /// The attribute, such as `attributes.title`. Nil if the object as a whole or its deletion was rejected.
+    public let attribute: String?
+    /// The rejected value, as text.
+    public let value: String?
+    public let isDeletion: Bool
+    /// The code of the reason, such as `invalid-field`.
+    public let code: String
+    /// The reason.
+    public let message: String
+    public let date: Date
+}
+
+extension LocalStore {
+    /// The notices, now and whenever they change.
+    public var notices: Snapshots<[SyncNotice]> { snapshots { try $0.records.notices().map(SyncNotice.init) } }
+
+    /// Removes a notice, for example when the user has seen it.
+    public func dismiss(_ notice: SyncNotice) async throws {
+        try await database.performWrite { try $0.removeNotice(notice.id) }
+    }
+
+    /// The changes that the server rejected, now and whenever they change.
+    public var shelf: Snapshots<[RejectedChange]> { snapshots { try $0.records.shelf().map(RejectedChange.init) } }
+
+    /// Removes a rejected change, for example when the user has seen it.
+    public func dismiss(_ change: RejectedChange) async throws {
+        try await database.performWrite { try $0.removeFromShelf(change.id) }
+    }
+}
+
+extension SyncNotice {
+    fileprivate init(_ notice: Notice) {
+        kind =
+            switch notice.kind {
+            case .merged: .merged
+            case .rescued: .rescued
+            case .unseen: .unseen
+            }
+        id = notice.number
+        note = ObjectID(notice.id)
+        continuation = notice.into.map { ObjectID($0) }
+        texts = notice.texts
+        date = Date(notice.moment)
+    }
+}
+
+extension RejectedChange {
+    fileprivate init(_ change: ShelvedChange) {
+        id = change.number
+        objectType = change.type
+        objectID = ObjectID<Note>(change.id).uuid
+        attribute = change.attribute
+        isDeletion = change.isDeletion
+        code = change.slug
+        message = change.detail
+        date = Date(change.moment)
+        value =
+            switch change.value {
+            case nil, .null: nil
+            case .bool(let flag): String(flag)
+            case .integer(let number): String(number)
+            case .number(let number): String(number)
+            case .string(let text): text
+            case .date(let date): date.description
+            }
+    }
+}
+
+extension Date {
+    init(_ timestamp: Timestamp) { self.init(timeIntervalSince1970: Double(timestamp.milliseconds) / 1_000) }
+}

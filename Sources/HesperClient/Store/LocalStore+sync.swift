@@ -1,0 +1,132 @@
+internal import Foundation
+internal import HesperModel
+
+/// Accounts and sync. The session is stored in the local copy: sync continues when the store is opened again.
+extension LocalStore {
+    /// The e-mail address of the account that the local copy belongs to; nil if it belongs to none.
+    public var account: String? {
+        get async throws { try await database.performRead { try $0.session?.email } }
+    }
+
+    /// Creates an account on a server, signs in, and begins to sync.
+    ///
+    ///     try await store.signUp(to: "https://notes.example.org", email: "ada@example.org", password: password)
+    ///
+    /// - Parameters:
+    ///   - server: the address of the server. It must begin with `https://`, except for a server on this machine.
+    ///   - deviceName: the device's name in the list of devices; nil for the host name.
+    ///   - invitation: a code from the operator, if the server requires one.
+    /// - Throws: ``AccountError``; ``AccountError/otherAccount(_:)`` if the local copy already belongs to an account.
+    public func signUp(
+        to server: String, email: String, password: String, deviceName: String? = nil, invitation: String? = nil
+    ) async throws {
+        let earlier = try await database.performRead { try $0.session }
+        if let earlier { throw AccountError.otherAccount(earlier.email) }
+        let accounts = try accounts(server)
+        _ = try await accounts.serverInfo()
+        let credentials = credentials(email, password, deviceName)
+        try await begin(try await accounts.signUp(credentials, invitation: invitation))
+    }
+
+    /// Signs in as a new device of an account, and begins to sync. Objects that were created before are kept and sent.
+    ///
+    /// - Parameters:
+    ///   - server: the address of the server. It must begin with `https://`, except for a server on this machine.
+    ///   - deviceName: the device's name in the list of devices; nil for the host name.
+    /// - Throws: ``AccountError``; ``AccountError/otherAccount(_:)`` if the local copy belongs to another account, until
+    ///   it is erased with ``signOut(erasing:)``.
+    public func signIn(to server: String, email: String, password: String, deviceName: String? = nil) async throws {
+        let accounts = try accounts(server)
+        _ = try await accounts.serverInfo()
+        let earlier = try await database.performRead { try $0.session }
+        try await begin(try await accounts.signIn(credentials(email, password, deviceName), continuing: earlier))
+    }
+
+    /// The effect of ``LocalStore/signOut(erasing:)`` on the local copy.
+    public enum Erasing: Sendable {
+        /// Keeps it. It continues to sync when the same account signs in again.
+        case nothing
+        /// Erases it, unless it has unsent changes.
+        case ifSent
+        /// Erases it. Unsent changes are lost.
+        case always
+    }
+
+    /// Ends the session of this device.
+    ///
+    /// - Parameter erasing: whether the local copy is erased too.
+    /// - Throws: ``StoreError/unsentChanges(_:)`` if `erasing` is ``Erasing/ifSent`` and there are unsent changes.
+    public func signOut(erasing: Erasing = .nothing) async throws {
+        let (session, unsent) = try await database.performRead { (try $0.session, try $0.pendingCounts().toSend) }
+        if case .ifSent = erasing, unsent > 0 { throw StoreError.unsentChanges(unsent) }
+        await runner.stop()
+        do {
+            try await end(session, erasing)
+        } catch {
+            await connect()
+            throw error
+        }
+        await connect()
+    }
+
+    private func end(_ session: Session?, _ erasing: Erasing) async throws {
+        if let session {
+            // If the server cannot be reached, the device remains in the account's list of devices, where it can be removed.
+            let accounts = Accounts(server: session.server, transport: makeTransport(session.server))
+            try? await accounts.signOut(session)
+        }
+        guard case .nothing = erasing else { return try await erase() }
+        try await database.performWrite { records in
+            guard var session = try records.session else { return }
+            session.token = nil
+            try records.setMeta("session", session.json)
+        }
+    }
+
+    private func erase() async throws {
+        try await database.performWrite { try $0.eraseAll() }
+        history.clear()
+        for id in try files.list().keys { try files.delete(id) }
+        try await database.writer.vacuum()
+    }
+
+    private func accounts(_ server: String) throws(AccountError) -> Accounts {
+        do throws(ServerURL.Invalid) {
+            let url = try ServerURL(server)
+            return Accounts(server: url, transport: makeTransport(url))
+        } catch {
+            throw AccountError(error)
+        }
+    }
+
+    private func credentials(_ email: String, _ password: String, _ deviceName: String?) -> Accounts.Credentials {
+        let name = deviceName ?? ProcessInfo.processInfo.hostName
+        return Accounts.Credentials(
+            email: email, password: password, deviceName: String(name.prefix(Limits.deviceNameLength)))
+    }
+
+    /// Saves a session, and begins to sync.
+    private func begin(_ session: Session) async throws {
+        try await database.performWrite { try $0.begin(session) }
+        await runner.sessionChanged()
+    }
+
+    // MARK: Status
+
+    /// The status of sync now.
+    public var status: SyncStatus { runner.status }
+
+    /// The status of sync, now and whenever it changes. A slow observer may miss some states, but never the last one.
+    ///
+    ///     for await status in store.statuses { show(status) }
+    public var statuses: AsyncStream<SyncStatus> { runner.statuses }
+
+    /// Syncs now, without waiting for a scheduled retry. Returns when nothing is left to send or fetch, when sync
+    /// cannot continue (``SyncStatus/Phase/waiting`` or ``SyncStatus/Phase/offline``), or when `deadline` has passed.
+    /// - Parameter deadline: the maximum duration of the call.
+    /// - Returns: the status at the end.
+    @discardableResult
+    public func syncNow(deadline: Duration = .seconds(30)) async -> SyncStatus {
+        await runner.syncNow(deadline: deadline)
+    }
+}

@@ -1,0 +1,171 @@
+internal import HesperModel
+
+/// A change that a transaction made, with the data that is needed to undo it.
+enum UndoEntry: Sendable {
+    case inserted(UniqueID, type: String)
+    /// The object before the deletion.
+    case deleted(LocalObject)
+    case changed(UniqueID, type: String, Change)
+
+    enum Change: Sendable {
+        /// A register was set. This is undone only if the register still has this clock.
+        case set(String, before: Value?, after: Value, Clock)
+        case add(String, Int)
+        case text(String, before: String, after: String)
+    }
+}
+
+/// A new object that undo or redo created, because the deletion of the former object could no longer be undone.
+struct Remade: Sendable {
+    let id: UniqueID
+    /// The clocks of its registers, by the clocks of the same registers of the former object.
+    let clocks: [Clock: Clock]
+}
+
+/// The changes of this process's transactions, for undo and redo.
+final class UndoHistory: Sendable {
+    private struct State {
+        var done: [[UndoEntry]] = []
+        var undone: [[UndoEntry]] = []
+    }
+
+    private let state = Locked(State())
+    private static let maximumSteps = 100
+
+    /// Adds a transaction. Transactions that were undone before can no longer be redone.
+    func append(_ step: [UndoEntry]) {
+        guard !step.isEmpty else { return }
+        state.withLock { state in
+            state.done.append(step)
+            state.done.removeFirst(max(0, state.done.count - UndoHistory.maximumSteps))
+            state.undone = []
+        }
+    }
+
+    /// Forgets all transactions.
+    func clear() { state.withLock { $0 = State() } }
+
+    /// The last transaction to undo or to redo.
+    func last(isRedo: Bool) -> [UndoEntry]? { state.withLock { isRedo ? $0.undone.last : $0.done.last } }
+
+    /// Replaces the last transaction to undo or to redo with its reversal.
+    /// - Parameter remade: the objects that the reversal created again, by their former IDs. The other transactions are
+    ///   changed to refer to them.
+    func reversed(isRedo: Bool, by step: [UndoEntry], remade: [UniqueID: Remade]) {
+        state.withLock { state in
+            _ = isRedo ? state.undone.popLast() : state.done.popLast()
+            if !remade.isEmpty {
+                state.done = state.done.map { $0.map { $0.replaced(remade) } }
+                state.undone = state.undone.map { $0.map { $0.replaced(remade) } }
+            }
+            guard !step.isEmpty else { return }
+            if isRedo { state.done.append(step) } else { state.undone.append(step) }
+        }
+    }
+
+    var canUndo: Bool { state.withLock { !$0.done.isEmpty } }
+    var canRedo: Bool { state.withLock { !$0.undone.isEmpty } }
+}
+
+extension UndoEntry {
+    /// This entry, changed to refer to the new IDs and clocks of objects that were created again.
+    fileprivate func replaced(_ remade: [UniqueID: Remade]) -> UndoEntry {
+        switch self {
+        case .inserted(let id, let type):
+            return .inserted(remade[id]?.id ?? id, type: type)
+        case .deleted:
+            return self
+        case .changed(let id, let type, let change):
+            guard let object = remade[id] else { return self }
+            guard case .set(let attribute, let before, let after, let clock) = change else {
+                return .changed(object.id, type: type, change)
+            }
+            let standing = object.clocks[clock] ?? clock
+            return .changed(object.id, type: type, .set(attribute, before: before, after: after, standing))
+        }
+    }
+}
+
+extension StoreWriter {
+    /// Reverses the entries of a transaction with new edits, from the last to the first. Registers that have changed
+    /// since are left unchanged. The change of a counter is subtracted, and a text is merged.
+    /// - Returns: the objects that were created again, by their former IDs.
+    func reverse(
+        _ step: [UndoEntry], defaults: (_ type: String, _ attribute: String) -> Value?
+    ) throws -> [UniqueID: Remade] {
+        var remade: [UniqueID: Remade] = [:]
+        for entry in step.reversed() {
+            switch entry.replaced(remade) {
+            case .inserted(let id, let type):
+                if let record = try live(id, type) { try delete(record) }
+            case .deleted(let record):
+                remade[record.id] = try restore(record)
+            case .changed(let id, let type, let change):
+                guard var record = try live(id, type) else { continue }
+                try reverse(change, of: &record, defaults)
+                try records.save(record)
+            }
+        }
+        return remade
+    }
+
+    private func live(_ id: UniqueID, _ type: String) throws -> LocalObject? {
+        guard try records.deletion(of: id) == nil else { return nil }
+        return try records.object(id, type: type)
+    }
+
+    private func reverse(
+        _ change: UndoEntry.Change, of record: inout LocalObject, _ defaults: (String, String) -> Value?
+    ) throws {
+        switch change {
+        case .set(let attribute, let before, let after, let clock):
+            guard record.cell(attribute)?.clock == clock else { return }
+            let value = before ?? unset(attribute, of: record, like: after, defaults)
+            let undone = try records.edit(&record, attribute, value)
+            note(record, .set(attribute, before: after, after: value, undone))
+        case .add(let attribute, let delta):
+            try add(-delta, to: attribute, of: &record)
+            note(record, .add(attribute, -delta))
+        case .text(let attribute, let before, let after):
+            try write(text: before, base: after, to: attribute, of: &record)
+        }
+    }
+
+    /// The value for a register that was not set before.
+    private func unset(
+        _ attribute: String, of record: LocalObject, like after: Value, _ defaults: (String, String) -> Value?
+    ) -> Value {
+        if record.type == TypeName.note, attribute == "sortDate",
+            let created = record.visibleFixed[AttributeName.creationDate]
+        {
+            return created
+        }
+        if let value = defaults(record.type, attribute) { return value }
+        // A member of a set: `false` if it is named by its ID or number, else null (`ElementRegister`).
+        if case .bool = after { return .bool(false) }
+        return .null
+    }
+
+    /// Restores a deleted object: the same object while its deletion is held, later a new one with the same values.
+    /// - Returns: the new object; nil if the same object was restored, or if it cannot be restored.
+    private func restore(_ record: LocalObject) throws -> Remade? {
+        if let deletion = try records.deletion(of: record.id) {
+            if let heldUntil = deletion.heldUntil, records.now < heldUntil {
+                try records.removeDeletion(of: record.id)
+                note(.inserted(record.id, type: record.type))
+                return nil
+            }
+        }
+        // The bytes of an attachment belong to its former ID.
+        guard record.type != TypeName.attachment else { return nil }
+        let id = records.newID()
+        var copy = LocalObject(id: id, type: record.type)
+        copy.made = LocalObject.Made(fixed: record.visibleFixed)
+        let former = record.visible.sorted { ($0.value.clock, $0.key) < ($1.value.clock, $1.key) }
+        let values = former.map { (attribute: $0.key, value: $0.value.value) }
+        guard let made = try records.insert(copy, values: values) else { return nil }
+        note(.inserted(id, type: record.type))
+        let clocks = former.compactMap { attribute, cell in made.cell(attribute).map { (cell.clock, $0.clock) } }
+        return Remade(id: id, clocks: Dictionary(clocks) { first, _ in first })
+    }
+}

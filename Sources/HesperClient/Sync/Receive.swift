@@ -1,0 +1,327 @@
+internal import Foundation
+internal import GRDB
+internal import HesperModel
+
+/// The result of processing a response.
+struct Received {
+    /// The slugs with which the server refused clocks. The edits get new clocks (after `clock-reused`, once the user
+    /// has signed in again), and are sent again.
+    var refusedClocks: Set<String> = []
+    /// Whether processing the response made changes that must be sent.
+    var hasNewEdits = false
+}
+
+/// Processes a response of sync or a page of the event stream: receipts and changes of the server, in one transaction
+/// with the sync token (clients.md, rules 3 to 5, 9, 14).
+extension RecordsTransaction {
+    /// The slugs with which the server refuses a clock. The edit then gets a new clock.
+    private static let clockRefusals: Set<String> = ["clock-ahead", "clock-reused"]
+    private static let overQuota = "quota-exceeded"
+
+    /// - Parameter push: the push that the page answers; empty for an event.
+    func receive(_ page: JSON, answering push: PushBatch) throws -> Received {
+        if let serverClock = page["serverClock"]?.clock { try withClock { $0.learn(serverClock, wall: now) } }
+        let isReading = try sync.isReading
+        let results = page["results"]?.elements ?? []
+        var received = Received()
+        received.refusedClocks = try takeReceipts(push, results)
+
+        let changes = page["changes"]
+        var deletedTypes: Set<String> = []
+        var rescues: [(object: LocalObject, text: LocalEdit)] = []
+        for json in changes?["deletedObjects"]?.elements ?? [] {
+            guard let deleted = DeletedObject(json: json) else { continue }
+            deletedTypes.insert(deleted.objectType.name)
+            if let rescue = try take(deleted, push) { rescues.append(rescue) }
+        }
+        // This follows all DeletedObjects of the page, because the note to which a text would be moved may be deleted too.
+        for (object, text) in rescues { try keepWords(of: object, text) }
+        var freed: [(id: UniqueID, attributes: Set<String>)] = []
+        for member in changes?.members ?? [] where member.name != "deletedObjects" {
+            for state in member.value.elements {
+                guard let theirs = LocalObject(section: member.name, state: state), try !isDeleted(theirs.id) else {
+                    continue
+                }
+                if let latest = theirs.registers.values.map(\.clock).max() { try withClock { $0.observe(latest) } }
+                let ours = try object(theirs.id, type: theirs.type)
+                var object = ours ?? LocalObject(id: theirs.id, type: theirs.type)
+                if object.fold(fixed: theirs.fixed, registers: theirs.registers) || ours == nil { try save(object) }
+                if isReading, let ours, ours.isAcknowledged { try compare(ours, with: theirs) }
+                let released = theirs.registers.filter {
+                    $0.key.hasPrefix("attachments.") && $0.value.value == .bool(false)
+                }
+                if !released.isEmpty { freed.append((theirs.id, Set(released.keys))) }
+            }
+        }
+        try retryAttachments(freed: freed, isNoteDeleted: deletedTypes.contains(TypeName.note))
+
+        if received.refusedClocks.contains("clock-reused") {
+            try withSync { sync in
+                sync.signInAgain = .copied
+                sync.hasReusedClocks = true
+            }
+        } else if !received.refusedClocks.isEmpty {
+            try stampAgain()
+        }
+        if results.contains(where: { $0["problem"]?["slug"]?.string == RecordsTransaction.overQuota }) {
+            try waitForSpace()
+        }
+        let isLastPage = page["hasMore"]?.bool == false
+        try withSync { sync in
+            sync.token = page["syncToken"]?.string ?? sync.token
+            sync.serverDigest = isLastPage ? page["digest"]?.string.flatMap(Digest.init(text:)) : nil
+            guard isLastPage else { return }
+            sync.lastSync = now
+            sync.isReading = false
+        }
+        received.hasNewEdits = hasNewEdits
+        return received
+    }
+
+    // MARK: Receipts
+
+    private struct ReceiptKey: Hashable {
+        let id: UniqueID
+        let isDeletion: Bool
+    }
+
+    private func takeReceipts(_ push: PushBatch, _ results: [JSON]) throws -> Set<String> {
+        var receipts: [ReceiptKey: JSON] = [:]
+        for receipt in results {
+            guard let id = receipt["uniqueID"]?.id else { continue }
+            // One push may contain an object and its DeletedObject.
+            let isDeletion = receipt["pointer"]?.string?.hasPrefix("/changes/deletedObjects") ?? false
+            receipts[ReceiptKey(id: id, isDeletion: isDeletion)] = receipt
+        }
+        var refusedClocks: Set<String> = []
+        for deletion in push.deletions {
+            let id = deletion.deleted.uniqueID
+            if let receipt = receipts[ReceiptKey(id: id, isDeletion: true)] { try take(receipt, of: deletion) }
+            if push.isRelay { try removeRelay(id) }
+        }
+        for part in push.parts {
+            if let receipt = receipts[ReceiptKey(id: part.id, isDeletion: false)] {
+                refusedClocks.formUnion(try take(receipt, of: part, isRelay: push.isRelay))
+            }
+            if push.isRelay { try markGiven(part.id) }
+        }
+        return refusedClocks
+    }
+
+    private func take(_ receipt: JSON, of deletion: LocalDeletion) throws {
+        try removeDeletion(of: deletion.deleted.uniqueID)
+        if receipt["status"]?.string == "rejected" {
+            let type = deletion.deleted.objectType.name
+            try shelve(deletion.deleted.uniqueID, type: type, receipt["problem"], isDeletion: true)
+        } else {
+            try put(deletion.deleted)
+        }
+    }
+
+    /// Processes the receipt of an object: acknowledged edits become registers, rejected edits are put on the shelf, and
+    /// edits over the quota are held.
+    /// - Returns: the slugs with which clocks were refused.
+    private func take(_ receipt: JSON, of part: PushBatch.Part, isRelay: Bool) throws -> Set<String> {
+        // The DeletedObject is in the same response. The unsent text is rescued when it is processed.
+        if receipt["status"]?.string == "deleted" { return [] }
+        let problem = receipt["problem"]
+        if problem?["slug"]?.string == RecordsTransaction.overQuota {
+            try hold(part, isRelay: isRelay)
+            return []
+        }
+        if try isDeleted(part.id) { return [] }
+        var object = try object(part.id, type: part.type) ?? LocalObject(id: part.id, type: part.type)
+        let fields = receipt["fields"]
+        var acknowledged = (fixed: [String: Value](), registers: [String: Cell]())
+        if let made = part.made {
+            object.made = nil
+            if let problem {
+                if isRelay { try giveUp(nil, of: &object) }
+                if try problem["slug"]?.string == "attachment-data-missing" && hasBytes(part.id) {
+                    object.made = made
+                    object.made?.needsBytes = true
+                } else {
+                    try shelve(part.id, type: part.type, problem)
+                }
+            } else {
+                acknowledged.fixed = made.fixed.filter { fields?[$0.key]?["outcome"]?.string != "rejected" }
+            }
+        }
+        var refusedClocks: Set<String> = []
+        for (attribute, sent) in part.edits.sorted(by: { $0.key < $1.key }) {
+            // If a whole set is refused, each of its members is refused.
+            let receipt = fields?[attribute] ?? fields?[AttributeName.split(attribute).section]
+            let outcome = receipt?["outcome"]?.string
+            if outcome == "deleted" { continue }
+            let refusal = receipt?["problem"] ?? problem
+            let slug = refusal?["slug"]?.string ?? ""
+            let standing = object.edits[attribute]
+            if refusal != nil && isRelay { try giveUp(attribute, of: &object) }
+            if RecordsTransaction.clockRefusals.contains(slug) {
+                refusedClocks.insert(slug)
+                if standing == nil {
+                    // A resent register, which another device may have set, becomes an edit of this device, which can get a new clock.
+                    object.edits[attribute] = sent
+                } else {
+                    object.edits[attribute]?.descent?.forget([sent.clock])
+                }
+                continue
+            }
+            if let refusal {
+                try shelve(part.id, type: part.type, refusal, attribute: attribute, value: sent.value)
+            } else {
+                acknowledged.registers[attribute] = sent.cell
+                let words =
+                    receipt?["superseded"]?.elements.compactMap { $0["text"]?.string }.filter { !$0.isEmpty } ?? []
+                if !words.isEmpty {
+                    try add(
+                        Notice(
+                            kind: .merged, id: part.id, texts: words, clock: receipt?["clock"]?.clock, moment: now))
+                }
+            }
+            guard let standing else { continue }
+            if standing.clock == sent.clock {
+                object.edits[attribute] = nil
+            } else if standing.descent?.after.contains(sent.clock) == true {
+                guard refusal == nil, case .string(let words) = sent.value else {
+                    object.edits[attribute]?.descent?.forget([sent.clock])
+                    continue
+                }
+                // The text was edited again since it was sent: the new text descends from the acknowledged one.
+                object.edits[attribute]?.descent?.base = LocalEdit.Base(words, at: sent.clock)
+                object.edits[attribute]?.descent?.isMoved = false
+                object.edits[attribute]?.descent?.forget(sent.descent?.after ?? [sent.clock])
+            }
+        }
+        for cell in acknowledged.registers.values { try withClock { $0.observe(cell.clock) } }
+        object.fold(fixed: acknowledged.fixed, registers: acknowledged.registers)
+        if object.isPending || !object.registers.isEmpty || !object.fixed.isEmpty {
+            try save(object)
+        } else if problem == nil, part.made != nil {
+            // An object of an app may have no attributes.
+            try save(object)
+        } else {
+            try remove(object)
+        }
+        return refusedClocks
+    }
+
+    private func shelve(
+        _ id: UniqueID, type: String, _ problem: JSON?, attribute: String? = nil, value: Value? = nil,
+        isDeletion: Bool = false
+    ) throws {
+        try add(
+            ShelvedChange(
+                id: id, type: type, attribute: attribute, value: value, isDeletion: isDeletion,
+                slug: problem?["slug"]?.string ?? "unexpected", detail: problem?["detail"]?.string ?? "", moment: now))
+    }
+
+    // MARK: Deleted objects
+
+    /// Processes a DeletedObject.
+    /// - Returns: the note and its unsent text, if the text must be rescued.
+    private func take(_ deleted: DeletedObject, _ push: PushBatch) throws -> (object: LocalObject, text: LocalEdit)? {
+        let id = deleted.uniqueID
+        let isOwn = try deletion(of: id) != nil
+        let before = try put(deleted)
+        if let standing = try self.deleted(id), standing.mergedInto == deleted.mergedInto,
+            standing.rescuedInto == deleted.rescuedInto
+        {
+            try removeRelay(id)
+        }
+        if let before, before.type == TypeName.attachment, !isOwn { try uploadAgain(before) }
+        let isOfPush = !push.isRelay && push.deletions.contains { $0.deleted.uniqueID == id }
+        if let into = deleted.rescuedInto, isOwn || isOfPush {
+            // This device deleted the note without having received all of its text.
+            try add(Notice(kind: .unseen, id: id, into: into, moment: now))
+        }
+        try removeDeletion(of: id)
+        guard !isOwn, let before, let text = before.edits[AttributeName.text] else { return nil }
+        return (before, text)
+    }
+
+    /// Moves the unsent text of a deleted note to the note into which it was rescued. If there is no such note, or if that note is
+    /// deleted or has an unsent text too, creates a new note (clients.md, rule 4).
+    private func keepWords(of note: LocalObject, _ text: LocalEdit) throws {
+        guard let into = try rescueNote(of: note.id), try !isDeleted(into), try deletion(of: into) == nil,
+            try object(into, type: TypeName.note)?.edits[AttributeName.text] == nil
+        else { return try rescue(note, text) }
+        var object = try object(into, type: TypeName.note) ?? LocalObject(id: into, type: TypeName.note)
+        var edit = LocalEdit(text.value, at: try tick(), descent: text.descent)
+        edit.descent?.after = (text.descent?.after ?? []).suffix(Limits.textAfter - 1)
+        edit.descent?.last = nil
+        edit.descent?.isMoved = true
+        object.edits[AttributeName.text] = edit
+        try save(object)
+        noteNewEdits()
+        try add(Notice(kind: .rescued, id: note.id, into: into, moment: now))
+    }
+
+    /// The note into which a deleted note was rescued; nil if it was not. If that note was itself deleted and rescued, the last
+    /// note of this chain, which is followed for at most ten rescues. The result may be deleted.
+    private func rescueNote(of id: UniqueID) throws -> UniqueID? {
+        var into = try deleted(id)?.rescuedInto
+        for _ in 0..<9 {
+            guard let current = into, let next = try deleted(current)?.rescuedInto else { break }
+            into = next
+        }
+        return into
+    }
+
+    /// Creates a note with the unsent text, the creation date, the tags and the attachments of a deleted note. The ID is
+    /// derived from the old ID and the text, so that two devices that rescue the same text create the same note.
+    private func rescue(_ note: LocalObject, _ text: LocalEdit) throws {
+        guard case .string(let words) = text.value else { return }
+        var new = LocalObject(id: UniqueID.derived(from: words, in: note.id), type: TypeName.note)
+        let date = try note.value(AttributeName.creationDate) ?? .string(clock.now(now).description)
+        new.made = LocalObject.Made(fixed: [AttributeName.creationDate: date])
+        var values: [(String, Value)] = [(AttributeName.text, text.value)]
+        for section in ["tags", "attachments"] {
+            values += try members(of: note, section).map { ("\(section).\($0)", .bool(true)) }
+        }
+        guard try insert(new, values: values) != nil else { return }
+        try add(Notice(kind: .rescued, id: note.id, into: new.id, texts: [words], moment: now))
+    }
+
+    /// Uploads the bytes of a deleted attachment again, as a new attachment of each note that has it. Does nothing if the
+    /// bytes are not on this device.
+    private func uploadAgain(_ attachment: LocalObject) throws {
+        guard try types.contains(TypeName.note), let file = try file(of: attachment.id) else { return }
+        let path = "$.\"attachments.\(attachment.id)\""
+        let sql = "SELECT id FROM \(LocalDatabase.table(TypeName.note)) WHERE body ->> ? = 1"
+        for id in try Row.fetchAll(database, sql: sql, arguments: [path]).compactMap(UniqueID.init(row:)) {
+            guard var note = try object(id, type: TypeName.note) else { continue }
+            var copy = LocalObject(
+                id: UniqueID.derived(from: id.description, in: attachment.id), type: TypeName.attachment)
+            copy.made = LocalObject.Made(fixed: attachment.visibleFixed, needsBytes: true)
+            guard try insert(copy, values: []) != nil else { continue }
+            let byteCount = attachment.visibleFixed["byteCount"]?.json.integer ?? 0
+            try setBytes(of: copy.id, file: file, byteCount: byteCount)
+            try edit(&note, AttributeName.attachment(copy.id), .bool(true))
+            try save(note)
+        }
+    }
+
+    /// Adds attachments to notes again that the server refused because another note had them (`attachment-in-use`), if a note has
+    /// removed the attachment or was deleted since.
+    /// - Parameter freed: the registers of the attachments that notes have removed.
+    private func retryAttachments(freed: [(id: UniqueID, attributes: Set<String>)], isNoteDeleted: Bool) throws {
+        guard isNoteDeleted || !freed.isEmpty else { return }
+        for change in try shelf() where change.slug == "attachment-in-use" {
+            guard let attribute = change.attribute else { continue }
+            let isFree = isNoteDeleted || freed.contains { $0.id != change.id && $0.attributes.contains(attribute) }
+            guard isFree, var note = try object(change.id, type: TypeName.note) else { continue }
+            try removeFromShelf(change.number)
+            try edit(&note, attribute, .bool(true))
+            try save(note)
+        }
+    }
+}
+
+extension LocalEdit.Descent {
+    /// Removes texts whose receipts have arrived from `after`, which then has room for a new text.
+    fileprivate mutating func forget(_ clocks: [Clock]) {
+        after.removeAll(where: clocks.contains)
+        last = nil
+    }
+}

@@ -1,0 +1,192 @@
+internal import Foundation
+internal import GRDB
+internal import HesperModel
+
+/// The data of an object to resend, because a restored server lacks it (protocol.md, Restored servers).
+struct Relay {
+    let id: UniqueID
+    /// The object's type; nil for a DeletedObject.
+    var type: String?
+    /// The registers to resend; nil for all.
+    var attributes: [String]?
+    /// Whether the fields that are set once are resent too.
+    var isWhole = true
+    /// The texts to resend, one per push. They are copied here because the restored server's text may replace the object's text
+    /// before they are resent.
+    var texts: [Cell] = []
+    /// The server's values of the object. This copy reverts to them if the server refuses to accept the resent values.
+    var theirFixed: [String: Value] = [:]
+    var theirRegisters: [String: Cell] = [:]
+}
+
+extension RecordsTransaction {
+    /// Starts a sync from the beginning, in which all objects of the server are received again. Lists all acknowledged
+    /// objects and DeletedObjects to be resent. When an object is received, the data that the server has is removed from
+    /// the list.
+    func startOver() throws {
+        let earlierTexts = try relays().reduce(into: [UniqueID: [Cell]]()) { $0[$1.id] = $1.texts }
+        try database.execute(sql: "DELETE FROM relays")
+        for type in try types {
+            for id in try ids(type) {
+                guard let object = try object(id, type: type), object.isAcknowledged else { continue }
+                var relay = Relay(id: id, type: type)
+                let text = object.registers[AttributeName.text]
+                relay.texts = (earlierTexts[id] ?? []).filter { $0.clock != text?.clock } + (text.map { [$0] } ?? [])
+                try save(relay)
+            }
+        }
+        try forEachDeleted { try save(Relay(id: $0.uniqueID)) }
+        try withSync { sync in
+            sync.token = nil
+            sync.serverDigest = nil
+            sync.hasStartedOver = true
+            sync.isReading = true
+        }
+    }
+
+    /// Records which values of an object are to be resent, because the server has the object, but lacks these values or has
+    /// older ones.
+    /// - Parameters:
+    ///   - ours: the local object, before the server's values were folded in.
+    ///   - theirs: the server's object.
+    func compare(_ ours: LocalObject, with theirs: LocalObject) throws {
+        func isLacking(_ attribute: String, _ clock: Clock) -> Bool {
+            theirs.registers[attribute].map { $0.clock < clock } ?? true
+        }
+        var relay = Relay(id: ours.id, type: ours.type)
+        let theirText = theirs.registers[AttributeName.text]?.clock
+        relay.texts = try self.relay(ours.id)?.texts.filter { $0.clock != theirText } ?? []
+        relay.attributes = ours.registers.compactMap { attribute, cell in
+            attribute == AttributeName.text
+                ? (relay.texts.isEmpty ? nil : attribute) : (isLacking(attribute, cell.clock) ? attribute : nil)
+        }.sorted()
+        relay.isWhole = ours.fixed.contains { name, value in
+            guard let their = theirs.fixed[name] else { return true }
+            guard name == AttributeName.creationDate, case .string(let date) = value,
+                case .string(let theirDate) = their
+            else { return false }
+            return date < theirDate
+        }
+        relay.theirFixed = theirs.fixed
+        relay.theirRegisters = theirs.registers
+        if relay.isWhole || relay.attributes?.isEmpty == false {
+            try save(relay)
+        } else {
+            try removeRelay(ours.id)
+        }
+    }
+
+    /// The next push of data that the server lacks.
+    func nextRelays(limit: Int) throws -> PushBatch {
+        var push = PushBatch(isRelay: true)
+        var size = 0
+        // DeletedObjects first, then tags (clients.md, rule 10).
+        let sql = """
+            SELECT id, record FROM relays
+            ORDER BY CASE coalesce(record ->> 'type', '') WHEN '' THEN 0 WHEN 'tag' THEN 1 ELSE 2 END, id
+            """
+        let cursor = try Row.fetchCursor(database.cachedStatement(sql: sql))
+        var stale: [UniqueID] = []
+        while let row = try cursor.next() {
+            guard let relay = try Relay(row: row) else { continue }
+            guard let type = relay.type else {
+                guard let deleted = try deleted(relay.id) else {
+                    stale.append(relay.id)
+                    continue
+                }
+                guard push.count < limit else { break }
+                push.deletions.append(LocalDeletion(deleted, heldUntil: nil))
+                size += 200
+                continue
+            }
+            guard let object = try object(relay.id, type: type) else {
+                stale.append(relay.id)
+                continue
+            }
+            var edits: [String: LocalEdit] = [:]
+            for attribute in relay.attributes ?? Array(object.registers.keys) {
+                let text = attribute == AttributeName.text ? relay.texts.first : nil
+                guard let cell = text ?? object.registers[attribute] else { continue }
+                var edit = LocalEdit(cell.value, at: cell.clock)
+                if attribute == AttributeName.text, case .string(let words) = cell.value {
+                    edit.descent = LocalEdit.Descent(base: LocalEdit.Base(words, at: cell.clock))
+                }
+                edits[attribute] = edit
+            }
+            let made = relay.isWhole ? LocalObject.Made(fixed: object.fixed) : nil
+            let part = PushBatch.Part(id: relay.id, type: type, made: made, edits: edits)
+            let byteCount = 200 + edits.reduce(0) { $0 + 100 + 2 * $1.value.value.byteCount }
+            guard push.add(part, byteCount: byteCount, size: &size, limit: limit) else { break }
+        }
+        for id in stale { try removeRelay(id) }
+        return push
+    }
+
+    /// Records that an object was resent. If more texts of the object must be resent, the next push has the next text,
+    /// because a push has one text of each note.
+    func markGiven(_ id: UniqueID) throws {
+        guard var relay = try relay(id), relay.texts.count > 1 else { return try removeRelay(id) }
+        relay.isWhole = false
+        relay.attributes = [AttributeName.text]
+        relay.texts.removeFirst()
+        try save(relay)
+    }
+
+    /// Replaces a resent value that the server refused with the server's value, so that both copies are equal again.
+    /// - Parameter attribute: the register; nil for the fields that are set once.
+    func giveUp(_ attribute: String?, of object: inout LocalObject) throws {
+        let relay = try relay(object.id)
+        if let attribute {
+            object.registers[attribute] = relay?.theirRegisters[attribute]
+        } else {
+            object.fixed = relay?.theirFixed ?? [:]
+        }
+    }
+
+    // MARK: Storage
+
+    private func relays() throws -> [Relay] {
+        try Row.fetchAll(database, sql: "SELECT id, record FROM relays").compactMap { try Relay(row: $0) }
+    }
+
+    private func relay(_ id: UniqueID) throws -> Relay? {
+        let statement = try database.cachedStatement(sql: "SELECT id, record FROM relays WHERE id = ?")
+        return try Row.fetchOne(statement, arguments: [id.data]).flatMap { try Relay(row: $0) }
+    }
+
+    private func save(_ relay: Relay) throws {
+        try database.cachedStatement(sql: "INSERT OR REPLACE INTO relays VALUES (?, ?)")
+            .execute(arguments: [relay.id.data, relay.json.text])
+    }
+
+    func removeRelay(_ id: UniqueID) throws {
+        try database.cachedStatement(sql: "DELETE FROM relays WHERE id = ?").execute(arguments: [id.data])
+    }
+}
+
+extension Relay {
+    fileprivate var json: JSON {
+        func cells(_ cells: [String: Cell]) -> JSON {
+            .object(JSONObject(cells.sorted { $0.key < $1.key }.map { ($0.key, $0.value.json) }))
+        }
+        return JSON(members: [
+            ("type", type.map(JSON.string)), ("attributes", attributes.map { .array($0.map(JSON.string)) }),
+            ("isWhole", .bool(isWhole)), ("texts", .array(texts.map(\.json))),
+            ("theirFixed", .object(JSONObject(theirFixed.sorted { $0.key < $1.key }.map { ($0.key, $0.value.json) }))),
+            ("theirRegisters", cells(theirRegisters)),
+        ])
+    }
+
+    fileprivate init?(row: Row) throws {
+        guard let id = UniqueID(row: row) else { return nil }
+        let json = try JSON(text: row[1])
+        self.init(id: id, type: json["type"]?.string)
+        attributes = json["attributes"].map { $0.elements.compactMap(\.string) }
+        isWhole = json["isWhole"]?.bool ?? true
+        texts = json["texts"]?.elements.compactMap(Cell.init(json:)) ?? []
+        for member in json["theirFixed"]?.members ?? [] { theirFixed[member.name] = Value(scalar: member.value) }
+        for member in json["theirRegisters"]?.members ?? [] {
+            theirRegisters[member.name] = Cell(json: member.value)
+        }
+    }
+}

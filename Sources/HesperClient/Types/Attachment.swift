@@ -1,0 +1,23 @@
+/// The properties of a file that belongs to a note. They never change.
+public struct Attachment: SyncedObject {
+    public static let objectType = "attachment"
+
+    public var id = ObjectID<Attachment>()
+    /// The media type, for example `image/jpeg`.
+    @Merged public internal(set) var mimeType = ""
+    /// The name of the file.
+    @Merged public internal(set) var filename: String?
+    /// The width of a picture, in pixels.
+    @Merged public internal(set) var width: Int?
+    /// The height of a picture, in pixels.
+    @Merged public internal(set) var height: Int?
+    /// A small version of a picture, in Base64.
+    @Merged public internal(set) var preview: String?
+    /// The number of bytes.
+    @Merged public internal(set) var byteCount: Int?
+    /// The SHA-256 hash of the bytes, in hexadecimal.
+    @Merged public internal(set) var sha256: String?
+
+    /// Creates the properties of an attachment. Apps add attachments by attaching files.
+    public init() {}
+}

@@ -1,0 +1,139 @@
+internal import HesperModel
+
+/// A value that reads and writes its registers itself. Its `Codable` methods call these methods if the decoder is an ``ImageDecoder`` or
+/// the encoder an ``ImageEncoder``, and the value is that of a property.
+protocol RegisterCoded {
+    /// Reads the registers whose names are `name` or begin with it.
+    init(_ reader: ImageReader, _ name: String) throws
+    func write(_ writer: ImageWriter, _ name: String) throws
+}
+
+extension RegisterCoded {
+    /// The value of a property that an ``ImageDecoder`` reads; nil for all other decoders.
+    static func read(_ decoder: any Decoder) throws -> Self? {
+        guard let decoder = decoder as? ImageDecoder, let name = decoder.name else { return nil }
+        return try Self(decoder.reader, name)
+    }
+
+    /// Writes the value of a property for an ``ImageEncoder``.
+    /// - Returns: whether it was written; false for all other encoders.
+    func isWritten(_ encoder: any Encoder) throws -> Bool {
+        guard let encoder = encoder as? ImageEncoder, let name = encoder.name else { return false }
+        try write(encoder.writer, name)
+        return true
+    }
+}
+
+/// Reads an object from its image. Attributes that are absent or of another kind than declared are read as their defaults.
+final class ImageReader {
+    let image: ObjectImage
+    let names: AttributeNames
+    let defaults: [String: Value]
+    let resolve: (UniqueID) throws -> UniqueID?
+
+    init(
+        _ image: ObjectImage, _ names: AttributeNames, _ defaults: [String: Value],
+        _ resolve: @escaping (UniqueID) throws -> UniqueID?
+    ) {
+        self.image = image
+        self.names = names
+        self.defaults = defaults
+        self.resolve = resolve
+    }
+
+    func read<T: Decodable>(_ type: T.Type, _ name: String) throws -> T {
+        let value = image.values[name]
+        if let value, let scalar = ScalarCoder.common(type, value) { return scalar }
+        if type is any RegisterCoded.Type || type is any MergedRecord.Type {
+            return try T(from: ImageDecoder(self, name))
+        }
+        if let value, let scalar = try? ScalarCoder.decode(type, value) { return scalar }
+        guard let value = defaults[name] else { throw ScalarCoder.Refused() }
+        return try ScalarCoder.decode(type, value)
+    }
+}
+
+/// The names of the attributes of a type's properties.
+struct AttributeNames: Sendable {
+    /// The fields that the protocol defines for the type. All other properties are attributes that apps define.
+    private let fields: Set<String>
+
+    init(_ objectType: String) {
+        if let type = ObjectType(objectType), !type.isAppDefined {
+            fields = Set(Section(type).parts.map(\.name)).subtracting(["attributes"])
+        } else {
+            fields = []
+        }
+    }
+
+    /// The name of the attribute of a property.
+    func attribute(_ key: any CodingKey) -> String {
+        fields.contains(key.stringValue) ? key.stringValue : "attributes." + key.stringValue
+    }
+
+    /// Whether an attribute is set once, and never by an edit.
+    func isFixed(_ attribute: String) -> Bool {
+        fields.contains(attribute) && HesperModel.Field(rawValue: attribute).map { $0.rule != .register } ?? false
+    }
+
+    /// Whether the protocol defines the type.
+    var isBuiltIn: Bool { !fields.isEmpty }
+}
+
+/// Decodes an object, or a property of it.
+struct ImageDecoder: Decoder {
+    let reader: ImageReader
+    /// The name of the property's attribute; nil for the object itself.
+    let name: String?
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    init(_ reader: ImageReader, _ name: String? = nil) {
+        self.reader = reader
+        self.name = name
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(KeyedReader(reader: reader, name: name))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw ScalarCoder.Refused() }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw ScalarCoder.Refused() }
+}
+
+private struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let reader: ImageReader
+    let name: String?
+    var codingPath: [any CodingKey] { [] }
+    var allKeys: [Key] { [] }
+
+    private func attribute(_ key: Key) -> String {
+        name.map { "\($0).\(key.stringValue)" } ?? reader.names.attribute(key)
+    }
+
+    func contains(_ key: Key) -> Bool { true }
+    func decodeNil(forKey key: Key) throws -> Bool {
+        (reader.image.values[attribute(key)] ?? reader.defaults[attribute(key)]) == .null
+    }
+
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+        if name == nil, key.stringValue == "id" {
+            return try T(from: ImageDecoder(reader))
+        }
+        return try reader.read(type, attribute(key))
+    }
+
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+        try reader.read(T?.self, attribute(key))
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<Nested> {
+        throw ScalarCoder.Refused()
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw ScalarCoder.Refused() }
+    func superDecoder() throws -> any Decoder { throw ScalarCoder.Refused() }
+    func superDecoder(forKey key: Key) throws -> any Decoder { throw ScalarCoder.Refused() }
+}

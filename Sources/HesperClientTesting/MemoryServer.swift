@@ -1,0 +1,188 @@
+public import Foundation
+package import HesperClient
+package import HesperModel
+
+/// A Hesper server in memory, for the tests of an app. It implements the protocol of the real server and merges in the
+/// same way.
+///
+///     let server = MemoryServer()
+///     server.fail(.responseLost, path: "/v1/sync")
+///
+/// All methods except `openStore` are synchronous. All IDs and tokens that the server makes are determined by its seed.
+public final class MemoryServer: Sendable {
+    fileprivate struct State {
+        var server: FaultyServer
+        var streams: [Int: AsyncThrowingStream<ServerEvent, any Error>.Continuation] = [:]
+    }
+
+    private let state: Locked<State>
+    let now: @Sendable () -> Date
+
+    /// Creates a server without accounts.
+    /// - Parameters:
+    ///   - seed: determines the IDs and tokens that the server makes.
+    ///   - now: the actual time, for example that of a ``VirtualClock``.
+    public init(seed: UInt64 = 0, now: @escaping @Sendable () -> Date = { Date() }) {
+        state = Locked(State(server: FaultyServer(seed: seed)))
+        self.now = now
+    }
+
+    // MARK: Faults
+
+    /// Whether no request reaches the server. Setting it to true also ends all event streams.
+    public var isOffline: Bool {
+        get { state.withLock { $0.server.isOffline } }
+        set {
+            state.withLock { state in
+                state.server.isOffline = newValue
+                if newValue { state.endStreams() }
+            }
+        }
+    }
+
+    /// The faults of all requests, drawn by a seeded schedule; nil for none.
+    public var faults: FaultSchedule? {
+        get { state.withLock { $0.server.schedule } }
+        set { state.withLock { $0.server.schedule = newValue } }
+    }
+
+    /// The error of the server's wall clock in seconds; positive if it is ahead.
+    public var clockError: TimeInterval {
+        get { state.withLock { TimeInterval($0.server.core.clockError) / 1_000 } }
+        set { state.withLock { $0.server.core.clockError = Int64(newValue * 1_000) } }
+    }
+
+    /// The maximum number of objects on a page. A small number makes a client read many pages.
+    public var pageLimit: Int {
+        get { state.withLock { $0.server.core.pageLimit } }
+        set { state.withLock { $0.server.core.pageLimit = max(newValue, 1) } }
+    }
+
+    /// Makes the next requests fail.
+    /// - Parameters:
+    ///   - fault: what goes wrong.
+    ///   - count: the number of requests to which the fault applies.
+    ///   - path: the fault applies only to requests whose path begins with this text.
+    public func fail(_ fault: Fault, times count: Int = 1, path: String = "/") {
+        state.withLock { $0.server.plan(fault, times: count, path: path) }
+    }
+
+    // MARK: Administration
+
+    /// Sets the quota of all accounts, and of new accounts.
+    /// - Parameter bytes: the maximum number of stored bytes; nil for no limit.
+    public func setQuota(_ bytes: Int?) {
+        state.withLock { state in
+            state.server.core.quota = bytes.map(Int64.init)
+            for index in state.server.core.accounts.indices {
+                state.server.core.accounts[index].scope.quota = bytes.map(Int64.init)
+            }
+        }
+    }
+
+    /// A copy of the database of a server.
+    public struct Backup: Sendable {
+        fileprivate let backup: ServerCore.Backup
+    }
+
+    /// Makes a backup.
+    public func backUp() -> Backup { state.withLock { Backup(backup: $0.server.core.backUp()) } }
+
+    /// Replaces the database with a backup. All sync tokens expire, as after `hesper restore`.
+    /// - Parameter signingOut: whether all devices are signed out. Otherwise the devices of the backup remain signed
+    ///   in.
+    public func restore(_ backup: Backup, signingOut: Bool = false) {
+        change { $0.restore(backup.backup, signingOut: signingOut) }
+    }
+
+    /// Signs all devices out. Their next request receives 401.
+    public func signOutAllDevices() { change { $0.signOutAllDevices() } }
+
+    // MARK: Requests
+
+    /// Responds to a request without faults.
+    package func respond(to request: ServerRequest, at now: Timestamp) -> ServerResponse {
+        change { $0.respond(to: request, at: now) }
+    }
+
+    /// The server's data, for checks.
+    package var accounts: [MemoryAccount] { state.withLock { $0.server.core.accounts } }
+
+    private var timestamp: Timestamp { Timestamp(clamping: Int64((now().timeIntervalSince1970 * 1_000).rounded())) }
+
+    /// Changes the server, and sends the events that are due afterwards.
+    private func change<T: Sendable>(_ body: (inout ServerCore) -> T) -> T {
+        let timestamp = timestamp
+        return state.withLock { state in
+            let result = body(&state.server.core)
+            state.sendEvents(at: timestamp)
+            return result
+        }
+    }
+}
+
+extension MemoryServer: Transport {
+    package func send(_ request: ServerRequest) async throws(NoResponse) -> ServerResponse {
+        let timestamp = timestamp
+        let reply = state.withLock { state in
+            let reply = state.server.reply(to: request, at: timestamp)
+            state.sendEvents(at: timestamp)
+            return reply
+        }
+        if reply.delay > 0 {
+            do { try await Task.sleep(for: .milliseconds(reply.delay)) } catch {
+                throw NoResponse("The request was cancelled.")
+            }
+        }
+        return try reply.result.get()
+    }
+
+    package func events(_ request: ServerRequest) -> AsyncThrowingStream<ServerEvent, any Error> {
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: ServerEvent.self)
+        let timestamp = timestamp
+        state.withLock { state in
+            guard !state.server.isOffline else {
+                continuation.finish(throwing: NoResponse("The request did not reach the server."))
+                return
+            }
+            switch state.server.core.openStream(request, at: timestamp) {
+            case .failure(let error): continuation.finish(throwing: error)
+            case .success(let number):
+                continuation.onTermination = { [weak self] _ in self?.close(number) }
+                state.streams[number] = continuation
+                state.sendEvents(at: timestamp)
+            }
+        }
+        return stream
+    }
+
+    private func close(_ number: Int) {
+        let timestamp = timestamp
+        state.withLock { state in
+            guard state.streams.removeValue(forKey: number) != nil else { return }
+            state.server.core.closeStream(number)
+            state.sendEvents(at: timestamp)
+        }
+    }
+}
+
+extension MemoryServer.State {
+    /// Sends the events that are due in all streams.
+    fileprivate mutating func sendEvents(at now: Timestamp) {
+        for number in streams.keys.sorted() {
+            let (events, hasEnded) = server.core.takeEvents(of: number, at: now)
+            for event in events { streams[number]?.yield(event) }
+            if hasEnded { end(number) }
+        }
+    }
+
+    fileprivate mutating func endStreams() { for number in streams.keys.sorted() { end(number) } }
+
+    private mutating func end(_ number: Int) {
+        server.core.closeStream(number)
+        let continuation = streams.removeValue(forKey: number)
+        // The handler must not run now, because it would lock the state again.
+        continuation?.onTermination = nil
+        continuation?.finish()
+    }
+}

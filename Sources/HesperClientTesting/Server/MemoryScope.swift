@@ -1,0 +1,267 @@
+package import HesperModel
+
+/// The data of one account: the bag of edits, the folded objects, and the bytes of attachments. A copy of this value is
+/// a backup.
+package struct MemoryScope: Sendable {
+    /// A parcel of the bag, and when it was pushed by which device.
+    package struct StoredParcel: Sendable {
+        package let parcel: Parcel
+        package let sequence: Int64
+        package let position: Int64
+        package let pushedBy: NodeID?
+        package let pushedAt: Timestamp
+    }
+
+    /// The result of a push.
+    struct PushResult {
+        var receipts: [Receipt]
+        /// The objects that need not be sent back to the sender, with their sequence numbers.
+        var echoes: [UniqueID: Int64] = [:]
+    }
+
+    package let id: Int64
+    /// The parcels of each object in the order of arrival.
+    package private(set) var parcels: [UniqueID: [StoredParcel]] = [:]
+    package private(set) var states: [UniqueID: ObjectState] = [:]
+    /// The greatest sequence number that was assigned.
+    package private(set) var sequence: Int64 = 0
+    package private(set) var digest = Digest.zero
+    /// Texts that lost words in a merge, in the order in which they did.
+    package private(set) var lostTexts: [LostText] = []
+    /// The objects that each push changed or added edits to, in their order. An object may be listed several times.
+    package private(set) var touched: [UniqueID] = []
+    /// The deletions with the device that pushed them.
+    package private(set) var deletions: [(deleted: DeletedObject, pushedBy: NodeID?, pushedAt: Timestamp)] = []
+    /// The number of bytes of all stored edits.
+    package private(set) var editBytes: Int64 = 0
+    /// The changes in the order of their sequence numbers. An entry is outdated if its object has changed again since.
+    private(set) var log: [(sequence: Int64, id: UniqueID)] = []
+    private(set) var serverClock: Clock?
+    private var greatestClock: Clock?
+    private var position: Int64 = 0
+    private var tagNames: [String: UniqueID] = [:]
+    /// For each tag and attachment, the notes that hold it.
+    private var notesByMember: [UniqueID: Set<UniqueID>] = [:]
+    /// The revoked devices, each with the time after which its edits are rejected, if there is one.
+    private(set) var revocations: [NodeID: MemoryRevocation] = [:]
+    /// The sequence number at the last restore.
+    private(set) var restoredSequence: Int64?
+    /// The bytes of attachments.
+    package var files = MemoryFiles()
+    /// The quota in bytes; nil for no limit.
+    package var quota: Int64?
+
+    init(id: Int64) { self.id = id }
+
+    /// The number of bytes that count against the quota.
+    package var storedBytes: Int64 { editBytes + files.byteCount }
+
+    // MARK: Pushing
+
+    /// Merges a push and stores the result.
+    /// - Parameters:
+    ///   - sender: the device that pushes; nil for the server itself.
+    ///   - read: the sequence number up to which the sender has read.
+    ///   - isLimited: whether the limits of devices and the quota apply.
+    mutating func apply(
+        _ push: Push, by sender: NodeID?, since read: Int64 = 0, server: NodeID, at now: Timestamp,
+        isLimited: Bool = true
+    ) throws -> PushResult {
+        var revoked: [NodeID: Timestamp] = [:]
+        for (node, revocation) in revocations { revoked[node] = revocation.moment }
+        var context = Merge.Context(
+            now: now, server: server, serverClock: serverClock, greatestClock: greatestClock, revoked: revoked,
+            restoredSequence: restoredSequence, sender: sender)
+        if isLimited {
+            context.bounds = .device(nil)
+            if let quota {
+                let use = Merge.StorageUse(used: storedBytes, limit: quota)
+                if !use.fits(push) { context.storageUse = use }
+            }
+        }
+        let outcome = try Merge.apply(push, to: self, in: context)
+        let sequences = store(outcome, by: sender, at: now)
+        return PushResult(receipts: outcome.receipts, echoes: MemoryScope.echoes(of: outcome, sequences, since: read))
+    }
+
+    private mutating func store(_ outcome: MergeOutcome, by sender: NodeID?, at now: Timestamp) -> [UniqueID: Int64] {
+        var sequences: [UniqueID: Int64] = [:]
+        for change in outcome.changes {
+            digest ^= change.digestBefore ^ change.digestAfter
+            release(change)
+            switch change.after {
+            case .entity(let entity):
+                var number: Int64?
+                if entity.exists {
+                    number = next(change.uniqueID)
+                    sequences[change.uniqueID] = number
+                }
+                states[change.uniqueID] = .entity(entity, sequence: number)
+            case .deleted(let deleted):
+                let number = next(change.uniqueID)
+                sequences[change.uniqueID] = number
+                states[change.uniqueID] = .deleted(deleted, sequence: number)
+                deletions.append((deleted, sender, now))
+            }
+        }
+        touched += outcome.changes.map(\.uniqueID) + outcome.parcels.map(\.object)
+        // Names are claimed after all of them were released, because two tags may swap their names.
+        for change in outcome.changes { claim(change) }
+        for parcel in outcome.parcels {
+            position += 1
+            parcels[parcel.object, default: []].append(
+                StoredParcel(
+                    parcel: parcel, sequence: sequences[parcel.object] ?? sequence, position: position,
+                    pushedBy: sender,
+                    pushedAt: now))
+            editBytes += Int64(ParcelBody.write(parcel.edits).count)
+        }
+        lostTexts += outcome.lostTexts
+        serverClock = [serverClock, outcome.serverClock].compactMap(\.self).max()
+        greatestClock = [greatestClock, outcome.greatestClock].compactMap(\.self).max()
+        return sequences
+    }
+
+    private mutating func next(_ id: UniqueID) -> Int64 {
+        sequence += 1
+        log.append((sequence, id))
+        return sequence
+    }
+
+    private mutating func release(_ change: StateChange) {
+        guard let entity = change.entityBefore else { return }
+        if let name = entity.liveTagName { tagNames[name] = nil }
+        for member in entity.heldMembers { notesByMember[member]?.remove(change.uniqueID) }
+    }
+
+    private mutating func claim(_ change: StateChange) {
+        guard case .entity(let entity) = change.after else { return }
+        if let name = entity.liveTagName { tagNames[name] = change.uniqueID }
+        for member in entity.heldMembers { notesByMember[member, default: []].insert(change.uniqueID) }
+    }
+
+    /// The objects of which all of the sender's changes were applied, and which were new or had not changed since the
+    /// sender read them.
+    private static func echoes(
+        of outcome: MergeOutcome, _ sequences: [UniqueID: Int64], since read: Int64
+    ) -> [UniqueID: Int64] {
+        var before: [UniqueID: Int64] = [:]
+        for change in outcome.changes {
+            // An object that did not exist before may have edits of other devices.
+            if let state = change.before { before[change.uniqueID] = state.sequence ?? .max }
+        }
+        var echoes: [UniqueID: Int64] = [:]
+        // The server adds the size and hash to attachments, so attachments are not echoes.
+        for receipt in outcome.receipts where receipt.status == .applied && receipt.objectType != "attachment" {
+            guard let id = receipt.uniqueID, let number = sequences[id], before[id] ?? 0 <= read else { continue }
+            echoes[id] = number
+        }
+        for receipt in outcome.receipts where receipt.status > .applied {
+            if let id = receipt.uniqueID { echoes[id] = nil }
+        }
+        return echoes
+    }
+
+    // MARK: The server's own changes
+
+    /// Makes a clock of the server for an edit of an entity.
+    mutating func tick(after entity: Entity, server: NodeID, at now: Timestamp) -> Clock {
+        var source = ClockSource(node: server, last: serverClock)
+        if let last = entity.lastClock { source.observe(last) }
+        let clock = source.tick(at: UInt64(max(now.milliseconds, 0)))
+        serverClock = clock
+        return clock
+    }
+
+    mutating func put(_ revocation: MemoryRevocation) { revocations[revocation.node] = revocation }
+
+    /// Marks this copy as restored from a backup (operating.md, Restoring).
+    mutating func markRestored() { restoredSequence = sequence }
+
+    // MARK: Reading
+
+    /// The notes that hold a tag or an attachment.
+    func notes(holding member: UniqueID) -> [UniqueID] { notesByMember[member, default: []].sorted() }
+
+    /// The tags that were merged into a tag.
+    func tags(mergedInto target: UniqueID) -> [UniqueID] {
+        states.compactMap { id, state in
+            if case .deleted(let deleted, _) = state, deleted.mergedInto == target { id } else { nil }
+        }.sorted()
+    }
+
+    /// All values of a note's text, in the order of arrival.
+    package func textHistory(of id: UniqueID) -> [String] {
+        parcels[id, default: []].flatMap(\.parcel.edits).compactMap { edit in
+            if edit.attribute == .text, case .string(let text)? = edit.value { text } else { nil }
+        }
+    }
+}
+
+extension MemoryScope: Bag {
+    package func states(of ids: [UniqueID], counting load: inout BagLoad) throws -> [UniqueID: ObjectState] {
+        var found: [UniqueID: ObjectState] = [:]
+        for id in ids { found[id] = states[id] }
+        for id in ids { if case .entity(let entity, _)? = found[id] { try load.add(entity.body.count) } }
+        return found
+    }
+
+    package func tag(named foldedName: String) -> UniqueID? { tagNames[foldedName] }
+
+    package func holders(of attachment: UniqueID) -> [UniqueID] { notes(holding: attachment) }
+
+    package func parcels(of object: UniqueID, holding clock: Clock) -> [Parcel] {
+        MemoryScope.parcels(parcels[object, default: []], holding: clock)
+    }
+
+    private static func parcels(_ parcels: some BidirectionalCollection<StoredParcel>, holding clock: Clock) -> [Parcel]
+    {
+        parcels.reversed().map(\.parcel).filter { parcel in
+            guard let first = parcel.firstClock, let last = parcel.lastClock else { return false }
+            return first <= clock && clock <= last
+        }
+    }
+
+    package func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) -> Clock? {
+        parcels[object, default: []].compactMap(\.parcel.textClock).filter { $0.node == node && $0 < clock }.max()
+    }
+
+    package func textDescents(of object: UniqueID) -> [TextDescent] {
+        parcels[object, default: []].compactMap { stored in
+            guard let clock = stored.parcel.textClock, !stored.parcel.missingAncestors.isEmpty else { return nil }
+            return TextDescent(
+                clock: clock, missingAncestors: stored.parcel.missingAncestors, sequence: stored.sequence)
+        }
+    }
+
+    package func currentText(of object: UniqueID, at sequence: Int64) -> Clock? {
+        parcels[object, default: []].filter { $0.sequence <= sequence }.compactMap(\.parcel.textClock).max()
+    }
+
+    package func parcels(rescuedInto note: UniqueID, holding clock: Clock) -> [Parcel] {
+        let sources = states.compactMap { id, state in
+            if case .deleted(let deleted, let sequence) = state, deleted.rescuedInto == note {
+                (id, sequence)
+            } else {
+                nil
+            }
+        }
+        guard let (id, sequence) = sources.min(by: { $0.0 < $1.0 }) else { return [] }
+        return MemoryScope.parcels(parcels[id, default: []].filter { $0.sequence < sequence }, holding: clock)
+    }
+
+    package func attachmentData(of attachment: UniqueID) -> AttachmentData? { files.data(of: attachment) }
+}
+
+extension Entity {
+    /// The folded name of a tag that exists.
+    fileprivate var liveTagName: String? {
+        if case .tag(let tag) = self, tag.exists { TagName.fold(tag.name) } else { nil }
+    }
+
+    /// The tags and attachments that a note holds, including merged and deleted ones.
+    fileprivate var heldMembers: [UniqueID] {
+        guard case .note(let note) = self else { return [] }
+        return note.tags.raw + note.attachments.raw
+    }
+}

@@ -1,0 +1,26 @@
+package import HesperModel
+
+/// What the real server does by itself (architecture.md).
+extension ServerCore {
+    /// Deletes the attachments that no live note has, without waiting for the grace period.
+    package mutating func sweepAttachments(at now: Timestamp) {
+        for index in accounts.indices {
+            let scope = accounts[index].scope
+            let ids = scope.states.keys.sorted().filter { id in
+                guard case .entity(.attachment, .some)? = scope.states[id] else { return false }
+                return scope.notes(holding: id).isEmpty
+            }
+            let deletions = ids.map { Push.Element.deletion(Deletion(uniqueID: $0, objectType: .attachment)) }
+            let moment = Timestamp(clamping: now.milliseconds + clockError)
+            // Only a rejected push throws, and deletions of attachments are not rejected.
+            _ = try? accounts[index].scope.apply(
+                Push(deletions), by: nil, server: node, at: moment, isLimited: false)
+            for id in ids { accounts[index].scope.files.lose(id) }
+        }
+    }
+
+    /// Forgets unfinished uploads, as after a day.
+    package mutating func forgetUploads() {
+        for index in accounts.indices { accounts[index].scope.files.uploads = [:] }
+    }
+}

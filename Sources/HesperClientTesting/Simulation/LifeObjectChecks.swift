@@ -1,0 +1,117 @@
+internal import HesperClient
+internal import HesperModel
+
+/// What must hold for counters, sets, tags, attachments and requests.
+extension Life {
+    /// A counter is the sum of what was counted, and a set has the members that were added and not removed.
+    func checkObjects(of device: SimulatedDevice, _ scope: MemoryScope) throws {
+        // The server may not have received what a lost device counted. Copies that share a node share its part of a counter.
+        let unsure = ledger.lostDevices.union(ledger.twins)
+        try device.database.read { transaction in
+            let shelved = Set(try transaction.shelf().map(\.id))
+            for id in try transaction.ids(Recipe.objectType, onlyShown: true) where !shelved.contains(id) {
+                guard let recipe = try transaction.app.get(ObjectID<Recipe>(id)) else { continue }
+                let count = ledger.counts[id] ?? 0
+                if ledger.countedBy[id]?.isDisjoint(with: unsure) ?? true, recipe.cooked.value != count {
+                    fail("\(device.name) shows the count \(recipe.cooked) of \(id), not \(count)")
+                }
+                guard ledger.labeledBy[id]?.isDisjoint(with: unsure) ?? true else { continue }
+                let missing = (ledger.labels[id] ?? []).subtracting(ledger.removedLabels[id] ?? [])
+                    .subtracting(recipe.labels)
+                if !missing.isEmpty { fail("\(device.name) lacks \(missing.sorted()) in \(id)") }
+            }
+        }
+    }
+
+    /// A device has the bytes of each attachment, and no others. An attachment that somebody added to a note is there unless
+    /// somebody removed it.
+    func checkFiles(of device: SimulatedDevice, _ scope: MemoryScope) throws {
+        try device.database.read { transaction in
+            var needed: Set<UniqueID> = []
+            for id in scope.states.keys.sorted() {
+                guard case .entity(.attachment(let attachment), .some)? = scope.states[id] else { continue }
+                guard let file = try transaction.file(of: id), device.files.file(file)?.isFinished == true else {
+                    fail("\(device.name) lacks the bytes of \(id)")
+                    continue
+                }
+                needed.insert(file)
+                let data = try device.files.data(of: file)
+                if attachment[.sha256] != .string(data.sha256) { fail("\(device.name) has other bytes of \(id)") }
+            }
+            // Bytes of a change on the shelf remain until it is dismissed.
+            let shelved = Set(try transaction.shelf().map(\.id))
+            let others = device.files.list().keys.filter { !needed.contains($0) && !shelved.contains($0) }.sorted()
+            if !others.isEmpty { fail("\(device.name) has files that no attachment needs: \(others)") }
+        }
+    }
+
+    /// No two tags have the same name, and an attachment is in one note.
+    func checkTagsAndMembers(_ scope: MemoryScope) {
+        var names: [String: UniqueID] = [:]
+        var holders: [UniqueID: UniqueID] = [:]
+        var contents: [UniqueID: Set<String>] = [:]
+        for id in scope.states.keys.sorted() {
+            guard case .entity(let entity, .some)? = scope.states[id] else { continue }
+            if case .tag(let tag) = entity {
+                if let other = names.updateValue(id, forKey: TagName.fold(tag.name)) {
+                    fail("the tags \(other) and \(id) have the name \(tag.name)")
+                }
+            }
+            guard case .note(let note) = entity else { continue }
+            for (member, register) in note.attachments.registers where register.value {
+                guard case .entity(.attachment(let attachment), .some)? = scope.states[member] else { continue }
+                if let other = holders.updateValue(id, forKey: member) {
+                    fail("the notes \(other) and \(id) have the attachment \(member)")
+                }
+                if case .string(let hash)? = attachment[.sha256] { contents[id, default: []].insert(hash) }
+            }
+        }
+        checkAttached(scope, contents)
+    }
+
+    /// A note has the pictures that somebody added and nobody removed.
+    /// - Parameter contents: the hashes of the attachments of each note.
+    private func checkAttached(_ scope: MemoryScope, _ contents: [UniqueID: Set<String>]) {
+        for (id, (note, device)) in ledger.attached.sorted(by: { $0.key < $1.key }) {
+            guard case .entity(.note, .some)? = scope.states[note], !ledger.lostDevices.contains(device),
+                let bytes = ledger.files[id]
+            else { continue }
+            let hash = MemoryFiles.File(bytes).data.sha256
+            if contents[note]?.contains(hash) != true { fail("\(note) lacks the attachment \(id) of \(device)") }
+        }
+    }
+
+    /// When everything is settled, a sync sends nothing and receives nothing.
+    func checkQuiet(_ index: Int) throws {
+        let device = devices[index]
+        device.add(SyncInput.syncNow)
+        let effects = try device.stepSync()
+        guard case .send(_, let request)? = effects.first(where: { if case .send = $0 { true } else { false } }) else {
+            return fail("\(device.name) does not sync when asked to: \(effects)")
+        }
+        if !Life.changes(in: request).isEmpty {
+            fail("\(device.name) is settled, but sends \(Life.changes(in: request))")
+        }
+        let page = try JSONReader.read(server.core.respond(to: request, at: timestamp).body)
+        if page["changes"]?.members.contains(where: { !$0.value.elements.isEmpty }) ?? true {
+            fail("\(device.name) is settled, but receives \(page.text)")
+        }
+    }
+
+    /// What was answered must not be sent again unchanged, except after a while what waits for space (clients.md, rules 9 and 14).
+    func checkPush(_ request: ServerRequest, of device: SimulatedDevice) {
+        device.pushed = Life.changes(in: request)
+        let isAsked = device.askedAt >= device.pushedAt
+        if !device.pushed.isEmpty, device.pushed == device.answered, !isAsked, now < device.answeredAt + 25_000 {
+            fail("\(device.name) sends again what was answered: \(device.pushed)")
+        }
+        device.pushedAt = device.environment.now
+    }
+
+    /// The member `changes` of a request, which is the last one; empty if there is none.
+    private static func changes(in request: ServerRequest) -> String {
+        let body = String(decoding: request.body, as: UTF8.self)
+        guard let start = body.range(of: "\"changes\":") else { return "" }
+        return String(body[start.upperBound...])
+    }
+}

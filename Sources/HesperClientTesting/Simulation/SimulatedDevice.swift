@@ -1,0 +1,242 @@
+internal import HesperClient
+internal import HesperModel
+
+/// A device of a simulated life: its file, the cores of its sync, and what is under way.
+///
+/// It carries inputs from one core to the other as `SyncRunner` does.
+final class SimulatedDevice {
+    let name: String
+    let environment: DeviceEnvironment
+    let database: LocalDatabase
+    let files: MemoryAttachmentFiles
+    /// What is outside of the file.
+    let memory: SimulatedMemory
+    private(set) var core: SyncCore
+    private(set) var transfers: TransferCore
+    /// Inputs that are not taken yet, in their order.
+    private(set) var syncInputs: [SyncInput] = []
+    private(set) var transferInputs: [TransferCore.Input] = []
+    /// Whether the transfers were told that a request of sync is under way.
+    private var isSyncing = true
+    private var hasTransfers = true
+    var transferStatus = TransferStatus()
+    /// Whether the response to a request of the transfers is awaited.
+    var isTransferring = false
+    /// Changes with every start of the app. What an earlier run has under way is ignored.
+    private(set) var run = 0
+    /// The number of the current stream. Events of earlier streams are ignored.
+    var stream = 0
+    /// The number of the open stream on the server.
+    var serverStream: Int?
+    /// The time at which the last event of the stream arrives, so that events arrive in their order.
+    var lastArrival: Int64 = 0
+    /// The time until which the device has no network.
+    var offlineUntil: Int64 = 0
+    /// The numbers of the last effects `wake`, which replace earlier ones.
+    var wake = 0
+    var transferWake = 0
+    /// What the last request pushed, and what the last request to which the response was taken had pushed.
+    var pushNumber = 0
+    var pushed = ""
+    var answered = ""
+    var answeredAt: Int64 = 0
+    /// When the last request was sent, and when somebody asked to sync: what waits for space is then sent again.
+    var pushedAt = Timestamp(clamping: 0)
+    var askedAt = Timestamp(clamping: 0)
+    /// What somebody is editing, as it was read. It is saved later.
+    var draft: HesperClient.Note?
+    var isLost = false
+
+    /// The size of the parts of uploads and of the pieces of downloads.
+    private static let pieceBytes = 200
+
+    init(
+        name: String, time: Int64, generator: inout SeededGenerator, files: MemoryAttachmentFiles = .init(),
+        memory: SimulatedMemory = .init()
+    ) throws {
+        self.name = name
+        self.files = files
+        self.memory = memory
+        let environment = DeviceEnvironment(time: time, generator: generator.split())
+        self.environment = environment
+        database = try LocalDatabase(path: nil, now: { environment.now }, makeID: { environment.newID() })
+        core = SyncCore(seed: generator.next())
+        transfers = TransferCore(seed: generator.next(), pieceBytes: SimulatedDevice.pieceBytes)
+    }
+
+    /// Starts the app: nothing remains but the file and what is outside of it.
+    func start(_ generator: inout SeededGenerator) throws {
+        run += 1
+        stream += 1
+        wake += 1
+        transferWake += 1
+        draft = nil
+        core = SyncCore(seed: generator.next())
+        transfers = TransferCore(seed: generator.next(), pieceBytes: SimulatedDevice.pieceBytes)
+        try database.write { transaction in
+            if try CopyCheck.run(transaction, memory) { try TransferTable.replaceMissing(transaction, files) }
+        }
+        try beginSession()
+    }
+
+    /// Begins with the session that is in the file.
+    func beginSession() throws {
+        (pushNumber, pushed, answered) = (0, "", "")
+        syncInputs = [.session]
+        isSyncing = true
+        isTransferring = false
+        transferInputs = []
+        if let token = try database.read({ try $0.sessionToken }) {
+            transferInputs = [.isSyncing(true), .start(token: token)]
+        }
+    }
+
+    func add(_ input: SyncInput) { syncInputs.append(input) }
+    func add(_ input: TransferCore.Input) { transferInputs.append(input) }
+
+    /// Tells both cores what `SyncRunner` tells them when the app changed the copy.
+    func addChange() {
+        syncInputs.append(.changed)
+        transferInputs.append(.changed)
+    }
+
+    func addSyncNow() {
+        askedAt = environment.now
+        syncInputs.append(.syncNow)
+        transferInputs.append(.retryNow)
+    }
+
+    // MARK: Steps
+
+    /// Takes the first input of sync in one transaction.
+    func stepSync() throws -> [SyncEffect] {
+        guard let input = syncInputs.first else { return [] }
+        // If the transaction fails, the core before the step remains valid.
+        var next = core
+        let (effects, mustSignIn, hasTransfers) = try database.write { transaction in
+            (
+                try next.step(input, transaction), try transaction.sync.signInAgain != nil,
+                try TransferTable.hasWork(transaction)
+            )
+        }
+        self.hasTransfers = hasTransfers
+        let wasOffline = core.progress.offlineSince != nil
+        core = next
+        syncInputs.removeFirst()
+        if core.isBusy != isSyncing {
+            isSyncing = core.isBusy
+            transferInputs.append(.isSyncing(isSyncing))
+        }
+        if mustSignIn {
+            transferInputs.append(.stop)
+            isTransferring = false
+        } else if case .response = input {
+            transferInputs.append(wasOffline && core.progress.offlineSince == nil ? .retryNow : .changed)
+        } else if case .event = input {
+            transferInputs.append(.changed)
+        }
+        return effects
+    }
+
+    /// Takes the first input of the transfers in one transaction.
+    func stepTransfers() throws -> [TransferCore.Effect] {
+        guard let input = transferInputs.first else { return [] }
+        defer { transferInputs.removeFirst() }
+        if transfers.takeIdle(input, hasTransfers: hasTransfers) { return [] }
+        var next = transfers
+        let effects = try database.write { transaction in
+            let effects = try next.step(input, transaction, files)
+            hasTransfers = try TransferTable.hasWork(transaction)
+            return effects
+        }
+        transfers = next
+        return effects
+    }
+
+    /// Takes the next step without committing its transaction, as if the app crashed before the commit. What was written to files
+    /// of attachments remains.
+    func stepWithoutCommit() throws {
+        var (core, transfers) = (core, transfers)
+        do {
+            try database.write { transaction in
+                if let input = syncInputs.first {
+                    _ = try core.step(input, transaction)
+                } else if let input = transferInputs.first {
+                    _ = try transfers.step(input, transaction, files)
+                }
+                throw Crash()
+            }
+        } catch is Crash {}
+    }
+
+    private struct Crash: Error {}
+
+    // MARK: Reading
+
+    func text(_ id: UniqueID) throws -> String? {
+        try database.read { transaction in
+            guard case .string(let text)? = try transaction.object(id, type: TypeName.note)?.value(AttributeName.text)
+            else { return nil }
+            return text
+        }
+    }
+
+    /// The words of all unsent texts.
+    func unsentWords() throws -> Set<String> {
+        try database.read { transaction in
+            var words: Set<String> = []
+            guard try transaction.types.contains(TypeName.note) else { return words }
+            try transaction.forEachPending(TypeName.note) { note in
+                if case .string(let text)? = note.edits[AttributeName.text]?.value { words.formUnion(text.words) }
+                return true
+            }
+            return words
+        }
+    }
+
+    /// The words of texts that the server has without this device having received the response, except those of their
+    /// bases.
+    func unansweredWords(_ scope: MemoryScope) throws -> Set<String> {
+        try database.read { transaction in
+            var words: Set<String> = []
+            guard try transaction.types.contains(TypeName.note) else { return words }
+            try transaction.forEachPending(TypeName.note) { note in
+                guard let edit = note.edits[AttributeName.text], let descent = edit.descent else { return true }
+                for stored in scope.parcels[note.id] ?? [] {
+                    guard let clock = stored.parcel.textClock, clock == edit.clock || descent.after.contains(clock)
+                    else { continue }
+                    let text = scope.words(of: LostText(object: note.id, clock: clock))
+                    words.formUnion(text.subtracting(descent.base?.value.words ?? []))
+                }
+                return true
+            }
+            return words
+        }
+    }
+
+    /// The objects of a type that the app shows.
+    func shown(_ type: String) throws -> [UniqueID] {
+        try database.read { try $0.ids(type, onlyShown: true) }
+    }
+
+    /// Whether nothing is left to do: nothing unsent, the server's digest, all bytes.
+    func isSettled(_ digest: Digest) throws -> Bool {
+        guard !core.isBusy, !isTransferring, transferStatus == TransferStatus() else { return false }
+        return try database.read { transaction in
+            let sync = try transaction.sync
+            return try sync.digest == digest && sync.serverDigest == digest && transaction.pendingCounts().toSend == 0
+        }
+    }
+
+    /// Whether the app would say that everything is synced.
+    func saysSynced() throws -> Bool {
+        let progress = core.progress
+        guard progress.hasFinished, progress.problem == nil, progress.offlineSince == nil,
+            progress.objectsToFetch == 0
+        else { return false }
+        return try database.read { transaction in
+            try transaction.pendingCounts().toSend == 0 && transaction.sync.isIdentical == true
+                && transaction.sync.signInAgain == nil
+        }
+    }
+}

@@ -1,0 +1,20 @@
+public import Foundation
+internal import HesperClient
+
+/// A clock for tests. Its time changes only when a test advances it.
+///
+///     let clock = VirtualClock()
+///     let server = MemoryServer(now: { clock.now })
+///     clock.advance(by: 3_600)
+public final class VirtualClock: Sendable {
+    private let time: Locked<Date>
+
+    /// Creates a clock. The default start is the first second of 2026.
+    public init(start: Date = Date(timeIntervalSince1970: 1_767_225_600)) { time = Locked(start) }
+
+    /// The time of the clock.
+    public var now: Date { time.withLock { $0 } }
+
+    /// Advances the clock by a number of seconds.
+    public func advance(by seconds: TimeInterval) { time.withLock { $0 += seconds } }
+}
