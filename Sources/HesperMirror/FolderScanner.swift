@@ -1,0 +1,178 @@
+import CFolder
+import Foundation
+import HesperModel
+
+/// Finds the files of a folder and the hashes of their contents. Only files that seem to have changed are read.
+struct FolderScanner {
+    /// The result of a scan.
+    struct Result: Sendable {
+        var files: [FolderFile] = []
+        /// The entries whose files were hashed again and have the same contents, with the current stamps.
+        var confirmed: [NoteID: (stamp: FileStamp, hashed: Int64)] = [:]
+        /// The path of a folder in this folder that is a mirror itself; nil if there is none.
+        var innerMirror: String?
+        /// Paths of other things, which are not names for new files.
+        var others: [String] = []
+        /// Folders that must not be written to, because they are links or cannot be read.
+        var closed: [String] = []
+    }
+
+    private let folder: Folder
+    /// The contents of files that have no entry, or that differ from their entry.
+    private var cache: [String: (stamp: FileStamp, hashed: Int64, content: FolderFile.Content)] = [:]
+
+    /// A new or changed file is read after it has been unchanged for this time, in nanoseconds.
+    let quietTime: Int64
+    static let defaultQuietTime: Int64 = 1_000_000_000
+    /// A file that was hashed within this time after a change, in nanoseconds, is hashed again, because some file systems have coarse
+    /// times.
+    static let coarseness: Int64 = 2_000_000_000
+
+    init(_ folder: Folder, quietTime: Int64) { (self.folder, self.quietTime) = (folder, quietTime) }
+
+    mutating func scan(_ entries: [NoteID: MirrorEntry]) throws -> Result {
+        var walk = Walk(folder: folder, rules: folder.ignoreRules, cache: cache, now: Folder.now, quietTime: quietTime)
+        walk.known.reserveCapacity(entries.count)
+        for (id, entry) in entries { walk.known[entry.path] = (id, entry) }
+        let root = try folder.open("")
+        defer { close(root) }
+        try walk.walk(root, "")
+        walk.addHidden()
+        cache = walk.read
+        return walk.result
+    }
+
+    private struct Walk {
+        let folder: Folder
+        let rules: IgnoreRules
+        let cache: [String: (stamp: FileStamp, hashed: Int64, content: FolderFile.Content)]
+        let now: Int64
+        let quietTime: Int64
+        var known: [String: (id: NoteID, entry: MirrorEntry)] = [:]
+        var read: [String: (stamp: FileStamp, hashed: Int64, content: FolderFile.Content)] = [:]
+        var result = Result()
+        /// The paths of folders and links that were not scanned, with a slash at the end.
+        var closed: [(prefix: String, reason: SkippedFile.Reason)] = []
+        /// Folders on other file systems.
+        var mounts: Set<String> = []
+
+        mutating func walk(_ descriptor: Int32, _ prefix: String) throws {
+            for name in try Folder.names(in: descriptor) {
+                guard let name else {
+                    result.files.append(FolderFile(path: prefix + "?", stamp: .none, content: .unusable(.name)))
+                    continue
+                }
+                if name == Marker.folderName, !prefix.isEmpty {
+                    var status = folder_file()
+                    let marker = "\(name)/\(Marker.fileName)"
+                    if folder_stat(descriptor, marker, &status) == 0 { result.innerMirror = String(prefix.dropLast()) }
+                }
+                guard !NotePath.isTemporary(name) else { continue }
+                let path = prefix + name
+                var status = folder_file()
+                guard folder_stat(descriptor, name, &status) == 0 else { continue }
+                try visit(path, name, status, in: descriptor)
+            }
+        }
+
+        private mutating func visit(_ path: String, _ name: String, _ status: folder_file, in parent: Int32) throws {
+            if NotePath.isNote(name), status.kind != folder_kind_file || rules.matches(path) {
+                result.others.append(path)
+            }
+            if rules.matches(path) {
+                if status.kind == folder_kind_folder {
+                    closed.append((path + "/", .ignored))
+                } else if known[path] != nil {
+                    add(path, folder.stamp(status), .unusable(.ignored))
+                }
+                return
+            }
+            switch status.kind {
+            case folder_kind_folder:
+                let child = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                guard child >= 0 else {
+                    closed.append((path + "/", .unreadable))
+                    return
+                }
+                defer { close(child) }
+                if folder.stamp(status).isMounted { mounts.insert(path) }
+                do { try walk(child, path + "/") } catch { closed.append((path + "/", .unreadable)) }
+            case folder_kind_link:
+                closed.append((path + "/", .link))
+                if NotePath.isNote(name) { add(path, folder.stamp(status), .unusable(.link)) }
+            case folder_kind_file where NotePath.isNote(name):
+                if NotePath.isConflictCopy(name) {
+                    add(path, folder.stamp(status), .unusable(.conflictCopy))
+                } else {
+                    look(at: path, folder.stamp(status), name, in: parent)
+                }
+            case folder_kind_file: break
+            default:
+                if NotePath.isNote(name) { add(path, folder.stamp(status), .unusable(.special)) }
+            }
+        }
+
+        private mutating func add(_ path: String, _ stamp: FileStamp, _ content: FolderFile.Content) {
+            result.files.append(FolderFile(path: path, stamp: stamp, content: content))
+        }
+
+        private mutating func look(at path: String, _ stamp: FileStamp, _ name: String, in parent: Int32) {
+            let entry = known[path]
+            if let (_, entry) = entry, entry.stamp == stamp {
+                let content = FolderFile.Content.text(file: entry.fileHash, text: entry.textHash)
+                if !stamp.isCoarse(at: entry.hashed) { return add(path, stamp, content) }
+            } else if let known = cache[path], known.stamp == stamp, !stamp.isCoarse(at: known.hashed) {
+                read[path] = known
+                return add(path, stamp, known.content)
+            } else if (0..<quietTime).contains(now - stamp.changed) {
+                return add(path, stamp, .settling)
+            }
+            let content = content(of: name, in: parent, stamp)
+            if let (id, entry) = entry, content == .text(file: entry.fileHash, text: entry.textHash) {
+                result.confirmed[id] = (stamp, now)
+            } else if content != .settling {
+                read[path] = (stamp, now, content)
+            }
+            add(path, stamp, content)
+        }
+
+        private func content(of name: String, in parent: Int32, _ stamp: FileStamp) -> FolderFile.Content {
+            guard stamp.size <= UInt64(Limits.textBytes) else { return .unusable(.tooLarge) }
+            guard let (bytes, after) = try? folder.read(name, in: parent) else { return .unusable(.unreadable) }
+            guard after == stamp else { return .settling }
+            do throws(FileText.Unusable) {
+                let text = try FileText(bytes)
+                let hash = FileText.hash(bytes)
+                return .text(file: hash, text: text.hasCRLF ? FileText.hash(of: text.text) : hash)
+            } catch {
+                return .unusable(error.reason)
+            }
+        }
+
+        /// Adds the files of entries in folders that were not scanned, and of ignored entries, because such files are not missing.
+        mutating func addHidden() {
+            result.closed = closed.map(\.prefix)
+            let seen = Set(result.files.map(\.path))
+            for (path, known) in known where !seen.contains(path) {
+                if let reason = closed.first(where: { path.hasPrefix($0.prefix) })?.reason {
+                    add(path, .none, .unusable(reason))
+                } else if rules.ignores(path) {
+                    add(path, .none, .unusable(.ignored))
+                } else if known.entry.stamp.isMounted, !mounts.contains(where: { path.hasPrefix($0 + "/") }) {
+                    add(path, .none, .unusable(.unmounted))
+                }
+            }
+        }
+    }
+}
+
+extension FileStamp {
+    /// The stamp of a file that was not examined.
+    static let none = FileStamp(size: 0, inode: 0, modified: 0, changed: 0, born: 0)
+
+    /// Whether the file may have been changed after it was hashed without a different stamp.
+    fileprivate func isCoarse(at hashed: Int64) -> Bool {
+        changed > hashed - FolderScanner.coarseness
+            || modified > hashed - FolderScanner.coarseness && modified <= hashed
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import HesperModel
+
+/// The file `.hesper/folder.json`, which makes a folder a mirror. It contains no secrets, because the folder may be shared.
+struct Marker: Codable, Equatable, Sendable {
+    /// The ID of the folder. The state is kept under this name.
+    var folder: String
+    /// The name of the machine that keeps the folder.
+    var host: String
+
+    static let folderName = ".hesper"
+    static let fileName = "folder.json"
+
+    static var host: String { ProcessInfo.processInfo.hostName }
+
+    /// Reads the marker of a folder; nil if there is none, or if the file cannot be opened.
+    static func read(_ folder: Folder) throws -> Marker? {
+        guard let (bytes, _) = try? folder.read("\(folderName)/\(fileName)") else { return nil }
+        guard let marker = try? JSONDecoder().decode(Marker.self, from: bytes), UniqueID(marker.folder) != nil else {
+            throw MirrorError(
+                "\(folder.path)/\(folderName)/\(fileName) cannot be read. Remove \(folderName) to begin again.")
+        }
+        return marker
+    }
+
+    func write(_ folder: Folder) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        let bytes = try encoder.encode(self) + Data("\n".utf8)
+        let place = URL(filePath: folder.path).appending(path: Marker.folderName)
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        try bytes.write(to: place.appending(path: Marker.fileName), options: .atomic)
+    }
+
+    /// The path of the nearest folder above a folder that is a mirror; nil if there is none.
+    static func mirror(above folder: Folder) -> String? {
+        var url = URL(filePath: folder.path).deletingLastPathComponent()
+        while true {
+            if FileManager.default.fileExists(atPath: url.appending(path: "\(folderName)/\(fileName)").path) {
+                return url.path
+            }
+            let parent = url.deletingLastPathComponent()
+            if parent.path == url.path || parent.path.isEmpty || parent.path.hasPrefix("/..") { return nil }
+            url = parent
+        }
+    }
+}
+
+/// The reason why the mirror stops, with a message for the user.
+public struct MirrorError: Error, Equatable, CustomStringConvertible {
+    public enum Kind: Int32, Sendable {
+        case failed = 1
+        /// The command line lacks something, such as a password, or does not fit the folder.
+        case usage = 2
+        /// The person must sign in again.
+        case signInAgain = 3
+        /// A question must be answered first.
+        case question = 4
+    }
+
+    public let kind: Kind
+    public let description: String
+
+    init(_ description: String, _ kind: Kind = .failed) {
+        self.kind = kind
+        self.description = description
+    }
+}

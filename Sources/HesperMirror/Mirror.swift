@@ -1,0 +1,449 @@
+import Foundation
+import HesperClient
+import HesperModel
+
+/// Keeps a folder and the notes of a store the same.
+///
+/// It is used by one task at a time.
+final class Mirror {
+    /// The result of a round: the numbers of changes, and the files and questions that are left.
+    struct Report: Equatable, Sendable {
+        var created = 0
+        var edited = 0
+        var adopted = 0
+        var written = 0
+        var made = 0
+        var moved = 0
+        var trashed = 0
+        var deleted = 0
+        var skipped: [SkippedFile] = []
+        var questions: [MirrorPlan.Question] = []
+        /// The paths of the files of ``MirrorPlan/waiting``.
+        var waiting: [String] = []
+        /// Whether another round should follow at once.
+        var isIncomplete = false
+        /// Whether another round should follow when files have been quiet.
+        var isSettling = false
+        /// When the first of these files was changed, in nanoseconds since 1970, if it is known.
+        var settlingSince: Int64?
+
+        /// The number of changes, on both sides.
+        var changes: Int { created + edited + adopted + written + made + moved + trashed + deleted }
+    }
+
+    let folder: Folder
+    let store: LocalStore
+    /// The marker that the folder must have; nil before it has one.
+    var marker: Marker?
+    private let isPullOnly: Bool
+    /// Whether nothing at all is written, because another process may keep the folder.
+    private let isLooking: Bool
+    /// The wall clock.
+    private let now: @Sendable () -> Date
+    private var scanner: FolderScanner
+    private let map: MirrorMap
+    private var formerFiles: [FormerFile] = []
+    private var trash: Trash { Trash(folder: folder) }
+
+    init(
+        _ folder: Folder, _ store: LocalStore, isPullOnly: Bool = false, isLooking: Bool = false,
+        quietTime: Int64 = FolderScanner.defaultQuietTime, now: @escaping @Sendable () -> Date = { Date() }
+    ) async throws {
+        self.folder = folder
+        self.store = store
+        self.isPullOnly = isPullOnly
+        self.isLooking = isLooking
+        self.now = now
+        scanner = FolderScanner(folder, quietTime: quietTime)
+        map = try await MirrorMap(store)
+    }
+
+    var entries: [NoteID: MirrorEntry] { map.entries }
+
+    // MARK: Planning
+
+    /// The plan of a round now. Saves the stamps of files that were hashed again.
+    func plan(isConfirmed: Bool = false) async throws -> MirrorPlan {
+        let scan = try scanner.scan(map.entries)
+        if let inner = scan.innerMirror {
+            throw MirrorError(
+                "\(folder.path)/\(inner) is synced separately. A synced folder must not contain another synced folder.")
+        }
+        if !isLooking { try await map.confirm(scan.confirmed) }
+        var situation = MirrorPlan.Situation()
+        situation.folderName = folder.name
+        situation.files = scan.files
+        situation.others = scan.others
+        situation.foldsNames = folder.foldsNames
+        situation.closed = scan.closed
+        situation.entries = map.entries
+        situation.notes = try await notes()
+        situation.now = now()
+        situation.isPullOnly = isPullOnly
+        situation.isConfirmed = isConfirmed
+        return MirrorPlan(situation)
+    }
+
+    /// All notes. The details are read only of notes that have no file or have been changed.
+    private func notes() async throws -> [NoteID: MirrorNote] {
+        let entries = map.entries
+        return try await store.read { tx in
+            var notes: [NoteID: MirrorNote] = [:]
+            for (id, version) in try tx.versions(of: Note.self) {
+                var note = MirrorNote(version: version)
+                if entries[id]?.version != version { note.detail = try tx.get(id).map(MirrorNote.Detail.init) }
+                notes[id] = note
+            }
+            return notes
+        }
+    }
+
+    // MARK: Rounds
+
+    /// Cleans up after a killed process. It is called once, before the first round.
+    func begin() async throws {
+        try await map.resume(settingPath: !isPullOnly) { new in
+            guard let (bytes, _) = try? folder.read(new.path), let text = try? FileText(bytes) else { return false }
+            return new.isOrigin(of: text.text)
+        }
+        try trash.takeTemporaryFiles { map.knows($0) }
+        trash.removeOld(at: now())
+    }
+
+    /// Brings both sides to the same state, except for files that were just changed, skipped files, and changes that a person must
+    /// confirm first.
+    func round(isConfirmed: Bool = false) async throws -> Report {
+        guard let found = try Marker.read(folder) else {
+            throw MirrorError(
+                "\(folder.path)/\(Marker.folderName) is missing. Nothing was changed. Is the folder mounted?")
+        }
+        if let marker, found != marker { throw MirrorError("\(folder.path) is now synced by \(found.host).") }
+        let plan = try await plan(isConfirmed: isConfirmed)
+        var report = Report()
+        report.skipped = plan.skipped
+        report.questions = plan.questions
+        report.isSettling = plan.isSettling
+        report.settlingSince = plan.settlingSince
+        report.waiting = plan.waiting.compactMap { map.entries[$0]?.path }
+        var batch: [Pending] = []
+        var new: [MirrorPlan.Action] = []
+        for action in plan.actions {
+            do {
+                if case .make = action {
+                    new.append(action)
+                    if new.count == Mirror.batchSize { try await make(&new, &report) }
+                } else if let pending = try await prepare(action, &report) {
+                    batch.append(pending)
+                    if batch.count == Mirror.batchSize { try await commit(&batch, &report) }
+                } else {
+                    try await commit(&batch, &report)
+                    try await perform(action, &report)
+                }
+            } catch {
+                try handle(error, action, &report)
+            }
+        }
+        try await make(&new, &report)
+        try await commit(&batch, &report)
+        try await removeFormerFiles(&report)
+        return report
+    }
+
+    /// How many new notes or files share a transaction. Each transaction waits for the disk.
+    private static let batchSize = 64
+
+    /// A new entry that is to be saved.
+    private struct Pending {
+        let action: MirrorPlan.Action
+        let change: MirrorMap.Change
+        let count: WritableKeyPath<Report, Int>
+    }
+
+    private func commit(_ batch: inout [Pending], _ report: inout Report) async throws {
+        guard !batch.isEmpty else { return }
+        defer { batch = [] }
+        do {
+            count(try await map.commit(batch.map(\.change)), batch, &report)
+        } catch {
+            // One of them is not possible.
+            for pending in batch {
+                do {
+                    count(try await map.commit([pending.change]), [pending], &report)
+                } catch {
+                    try handle(error, pending.action, &report)
+                }
+            }
+        }
+    }
+
+    private func count(_ results: [Bool], _ batch: [Pending], _ report: inout Report) {
+        for (pending, isDone) in zip(batch, results) {
+            if isDone { report[keyPath: pending.count] += 1 } else { report.isIncomplete = true }
+        }
+    }
+
+    /// Takes note of what is not possible. Other errors end the round.
+    private func handle(_ error: any Error, _ action: MirrorPlan.Action, _ report: inout Report) throws {
+        switch error {
+        case let failure as Folder.Failure where failure.code != ENOSPC && failure.code != EDQUOT:
+            // A file that vanished is seen by the next round.
+            if failure.code == ENOENT { report.isSettling = true } else { skip(action, .cannotWrite, &report) }
+        case StoreError.invalidValue: skip(action, .mergedTooLarge, &report)
+        case StoreError.notFound: report.isIncomplete = true
+        // The history cannot be read now. The next round tries again.
+        case is AccountError: break
+        default: throw error
+        }
+    }
+
+    private func skip(_ action: MirrorPlan.Action, _ reason: SkippedFile.Reason, _ report: inout Report) {
+        guard let path = action.path ?? action.id.flatMap({ map.entries[$0]?.path }) else { return }
+        report.skipped.append(SkippedFile(path: path, reason: reason))
+    }
+
+    private func perform(_ action: MirrorPlan.Action, _ report: inout Report) async throws {
+        switch action {
+        case .follow(let id, _, let to):
+            try await map.follow(id, to: to)
+            report.moved += 1
+        case .edit(let id, let path): try await edit(id, path, &report)
+        case .create, .adopt, .make: break
+        case .reconcile(let id, let path): try await reconcile(id, path, &report)
+        case .write(let id, let path): try await write(id, path, &report)
+        case .relocate(let id, let from, let to): try await relocate(id, from, to, &report)
+        case .trash(let id, let path): try await trash(id, path, &report)
+        case .detach(let id, let path, let into):
+            try await map.detach(id, path: path, into: into)
+            report.isIncomplete = true
+        case .miss(let id): try await map.miss(id, at: now().timeIntervalSince1970)
+        case .regain(let id): try await map.regain(id)
+        case .delete(let id): try await delete(id, &report)
+        case .forget(let id): try await map.forget(id)
+        case .note(let id): try await map.note(id)
+        }
+    }
+
+    // MARK: From the folder to the store
+
+    private func edit(_ id: NoteID, _ path: String, _ report: inout Report) async throws {
+        guard let content = try read(path, &report) else { return }
+        report.edited += 1
+        if try await map.integrate(content, into: id, at: now().timeIntervalSince1970) {
+            try await write(id, path, &report)
+        }
+    }
+
+    /// Prepares an action that makes an entry; nil for other actions, and if there is nothing to be done.
+    private func prepare(_ action: MirrorPlan.Action, _ report: inout Report) async throws -> Pending? {
+        switch action {
+        case .create(let path):
+            guard let content = try read(path, &report) else { return nil }
+            return Pending(
+                action: action, change: map.creation(content, at: path, now: now()), count: \.created)
+        case .adopt(let id, let path):
+            guard let content = try read(path, &report) else { return nil }
+            let change = map.adoption(id, content, at: path, settingPath: !isPullOnly)
+            return Pending(action: action, change: change, count: \.adopted)
+        default: return nil
+        }
+    }
+
+    /// Joins a file and a note that belong together but differ, if the file has a former text of the note. Otherwise the file becomes a
+    /// new note, and both stay.
+    private func reconcile(_ id: NoteID, _ path: String, _ report: inout Report) async throws {
+        guard !isPullOnly else {
+            report.skipped.append(SkippedFile(path: path, reason: .pullOnly))
+            return
+        }
+        guard let content = try read(path, &report) else { return }
+        let former = try await store.formerTexts(of: id)
+        guard former.contains(where: { FileText.hash(of: $0) == FileText.hash(of: content.text) }) else {
+            var batch = [try await prepare(.create(path: path), &report)].compactMap(\.self)
+            try await commit(&batch, &report)
+            report.isIncomplete = true
+            return
+        }
+        // The file has a former text of the note, so there is nothing in it to be merged.
+        try await map.adopt(id, older: content, at: path, settingPath: true)
+        report.adopted += 1
+        try await write(id, path, &report)
+    }
+
+    /// Reads the file of an action; nil if it is empty or cannot be a note.
+    private func read(_ path: String, _ report: inout Report) throws -> FileContent? {
+        let (bytes, stamp) = try folder.read(path)
+        guard !bytes.isEmpty, let text = try? FileText(bytes) else {
+            report.isSettling = true
+            return nil
+        }
+        return FileContent(text, hash: FileText.hash(bytes), stamp: stamp, hashed: Folder.now)
+    }
+
+    private func delete(_ id: NoteID, _ report: inout Report) async throws {
+        guard let entry = map.entries[id], try folder.stamp(entry.path) == nil else { return }
+        if try await map.delete(id) { report.deleted += 1 } else { report.isIncomplete = true }
+    }
+
+    // MARK: From the store to the folder
+
+    private func write(_ id: NoteID, _ path: String, _ report: inout Report) async throws {
+        guard let entry = map.entries[id], let note = try await map.current(id) else {
+            report.isIncomplete = true
+            return
+        }
+        let bytes = FileText.bytes(of: note.text, hasCRLF: note.hasCRLF)
+        let hash = FileText.hash(bytes)
+        guard try folder.stamp(path) != nil else {
+            // The file was deleted here, and the note changed elsewhere.
+            guard let stamp = try folder.create(path, bytes) else {
+                report.isIncomplete = true
+                return
+            }
+            try await map.wrote(note, hash: hash, stamp, at: now().timeIntervalSince1970)
+            report.made += 1
+            return
+        }
+        guard hash != entry.fileHash else { return try await map.note(id) }
+        switch try folder.replace(path, bytes, expected: entry.stamp) {
+        case .unexpected: report.isSettling = true
+        case .done(let stamp, let name, let bytes):
+            let base = try await map.wrote(note, hash: hash, stamp, at: now().timeIntervalSince1970)
+            var former = FormerFile(
+                name: name, id: id, path: path, hash: entry.fileHash, text: base, replaced: Folder.now)
+            // The file may have been saved just before it was replaced.
+            try await look(at: &former, bytes, &report)
+            formerFiles.append(former)
+            report.written += 1
+        }
+    }
+
+    /// A file that was replaced. A program that has it open may still write to it.
+    private struct FormerFile {
+        let name: String
+        let id: NoteID
+        let path: String
+        /// The hash of its bytes, and its text, of which everything is in the note.
+        var hash: String
+        var text: String
+        let replaced: Int64
+    }
+
+    /// How long a program may have a file open while it saves it, in nanoseconds.
+    private static let savingTime: Int64 = 5_000_000_000
+
+    /// Removes files that were replaced more than ``savingTime`` ago. Text that a program has written to such a file since then is
+    /// merged; other contents go to the trash.
+    /// - Parameter isAtEnd: whether the mirror is ending, so that all these files are removed now.
+    func removeFormerFiles(_ report: inout Report, isAtEnd: Bool = false) async throws {
+        var rest: [FormerFile] = []
+        for var former in formerFiles {
+            if let (bytes, _) = try? folder.read("\(Folder.temporary)/\(former.name)") {
+                try await look(at: &former, bytes, &report)
+            }
+            if isAtEnd || Folder.now - former.replaced > Mirror.savingTime {
+                folder.removeTemporary(former.name)
+            } else {
+                rest.append(former)
+            }
+        }
+        formerFiles = rest
+    }
+
+    private func look(at former: inout FormerFile, _ bytes: Data, _ report: inout Report) async throws {
+        let hash = FileText.hash(bytes)
+        // A file without bytes is being written.
+        guard hash != former.hash, !bytes.isEmpty else { return }
+        if let text = try? FileText(bytes) {
+            try await map.integrate(late: text.text, base: former.text, into: former.id)
+            (former.hash, former.text) = (hash, text.text)
+        } else {
+            try trash.add(bytes, named: former.path, at: now())
+            former.hash = hash
+        }
+        report.isIncomplete = true
+    }
+
+    /// Makes the files of notes. What will be made is saved first: if the process is killed before the entries are saved, the next one
+    /// knows whose files they are.
+    private func make(_ actions: inout [MirrorPlan.Action], _ report: inout Report) async throws {
+        defer { actions = [] }
+        var files: [(action: MirrorPlan.Action, new: NewFile, note: CurrentNote)] = []
+        for case .make(let id, let path, let isUntitled) in actions {
+            guard let note = try await map.current(id) else { continue }
+            let new = NewFile(
+                id: id, path: path, text: note.text, hasCRLF: note.hasCRLF, isUntitled: isUntitled)
+            files.append((.make(id, path: path, isUntitled: isUntitled), new, note))
+        }
+        guard !files.isEmpty else { return }
+        try await map.announce(files.map(\.new))
+        var batch: [Pending] = []
+        for (action, new, note) in files {
+            do {
+                guard let stamp = try folder.create(new.path, new.bytes) else {
+                    report.isIncomplete = true
+                    continue
+                }
+                let content = FileContent(note, hash: FileText.hash(new.bytes), stamp: stamp, hashed: Folder.now)
+                let change = map.making(
+                    note, content, at: new.path, isUntitled: new.isUntitled,
+                    settingPath: !isPullOnly && !new.isUntitled)
+                batch.append(Pending(action: action, change: change, count: \.made))
+            } catch {
+                try handle(error, action, &report)
+            }
+        }
+        try await commit(&batch, &report)
+        try await map.announce([])
+    }
+
+    private func relocate(_ id: NoteID, _ from: String, _ to: String, _ report: inout Report) async throws {
+        // The stamp in the entry is current even if this round wrote the file.
+        guard let entry = map.entries[id], let before = try folder.stamp(from), before == entry.stamp,
+            try folder.move(from, to: to)
+        else {
+            report.isSettling = true
+            return
+        }
+        var stamp = before
+        if let after = try folder.stamp(to), after.isSameFile(as: before) { stamp.changed = after.changed }
+        try await map.relocate(id, to: to, stamp, settingPath: !isPullOnly)
+        report.moved += 1
+    }
+
+    private func trash(_ id: NoteID, _ path: String, _ report: inout Report) async throws {
+        guard let entry = map.entries[id] else { return }
+        let place = try trash.add(path, at: now())
+        if FileText.hash(try folder.read(place).0) != entry.fileHash {
+            // The file was saved just before it was moved.
+            _ = try folder.move(place, to: path)
+            report.isSettling = true
+            return
+        }
+        try await map.forget(id)
+        report.trashed += 1
+    }
+}
+
+extension MirrorPlan.Action {
+    /// The path of the action's file, for messages; nil if the action has no path.
+    fileprivate var path: String? {
+        switch self {
+        case .follow(_, _, let path), .edit(_, let path), .create(let path), .adopt(_, let path),
+            .reconcile(_, let path),
+            .write(_, let path), .make(_, let path, _), .relocate(_, let path, _), .trash(_, let path),
+            .detach(_, let path, _):
+            path
+        case .miss, .regain, .delete, .forget, .note: nil
+        }
+    }
+
+    fileprivate var id: NoteID? {
+        switch self {
+        case .create: nil
+        case .follow(let id, _, _), .edit(let id, _), .adopt(let id, _), .reconcile(let id, _), .write(let id, _),
+            .make(let id, _, _), .relocate(let id, _, _), .trash(let id, _), .detach(let id, _, _), .miss(let id),
+            .regain(let id), .delete(let id), .forget(let id), .note(let id):
+            id
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import HesperClient
+
+typealias Note = HesperClient.Note
+typealias NoteID = ObjectID<Note>
+
+/// The state of a note's file when it was last compared with the note. The text of the file at that time, which is the base of the
+/// next edit, is stored separately.
+struct MirrorEntry: Codable, Equatable, Sendable {
+    /// The path of the file, relative to the folder.
+    var path: String
+    /// The value of the note's `attributes.path` that was last applied. It differs from `path` if that path was taken.
+    var wish: String?
+    /// The hashes of the file's bytes, and of their text.
+    var fileHash: String
+    var textHash: String
+    var hasCRLF = false
+    var stamp: FileStamp
+    /// The time at which the bytes were hashed, in nanoseconds since 1970.
+    var hashed: Int64
+    /// The version of the note that the file was compared with.
+    var version: String
+    /// Whether the mirror named the file `Untitled`, because the note had no words.
+    var isUntitled = false
+    /// The time of the first scan in which the file was missing, in seconds since 1970, and the number of such scans.
+    var missingSince: Double?
+    var missingScans = 0
+    /// Hashes of former contents of the file, latest last.
+    var formerHashes: [String] = []
+
+    /// The maximum number of former contents, which serve to detect that many files return to them.
+    private static let formerLimit = 16
+
+    /// Records new contents of the file.
+    mutating func setContent(file: String, text: String, hasCRLF: Bool, _ stamp: FileStamp, at hashed: Int64) {
+        if file != fileHash {
+            formerHashes.removeAll { $0 == file }
+            formerHashes.append(fileHash)
+            formerHashes.removeFirst(max(0, formerHashes.count - MirrorEntry.formerLimit))
+        }
+        (fileHash, textHash, self.hasCRLF) = (file, text, hasCRLF)
+        (self.stamp, self.hashed) = (stamp, hashed)
+        (missingSince, missingScans) = (nil, 0)
+    }
+}
+
+/// A note as a round sees it.
+struct MirrorNote: Equatable, Sendable {
+    /// A text that changes whenever the note changes.
+    var version: String
+    /// The properties of the note; nil if the note has a file and was not changed since it was compared with the file.
+    var detail: Detail?
+
+    struct Detail: Equatable, Sendable {
+        var textHash: String
+        var isEmpty: Bool
+        /// The note's `attributes.path`, if it can be the path of a file; otherwise nil.
+        var wish: String?
+        /// The name for a new file, without extension.
+        var stem: String
+        var hasCRLF: Bool
+        var creation: Date
+    }
+}

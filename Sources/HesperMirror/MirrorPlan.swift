@@ -1,0 +1,387 @@
+import Foundation
+import HesperModel
+
+/// The actions of one round, computed from the files of the folder, the entries of the mirror, and the notes of the store. A pure
+/// value.
+struct MirrorPlan: Sendable {
+    enum Action: Equatable, Sendable {
+        /// The user moved the file: its path is set in the entry and in the note.
+        case follow(NoteID, from: String, to: String)
+        /// The file was changed: its text is merged into the note.
+        case edit(NoteID, path: String)
+        /// A file without a note becomes a note.
+        case create(path: String)
+        /// A file without a note and a note without a file have the same text: they are joined.
+        case adopt(NoteID, path: String)
+        /// A file and a note belong together, but their texts differ: they are joined if the file has a former text of the note.
+        case reconcile(NoteID, path: String)
+        /// The note was changed: its text is written to the file, which is made again if it is missing.
+        case write(NoteID, path: String)
+        /// A note without a file gets a file.
+        case make(NoteID, path: String, isUntitled: Bool)
+        /// The note's path was changed on another device, or an untitled note has got a title: the file is moved.
+        case relocate(NoteID, from: String, to: String)
+        /// The note was deleted elsewhere: the file is moved to the trash.
+        case trash(NoteID, path: String)
+        /// The note was deleted elsewhere, but its file was changed. The file then belongs to the note into which the server rescued
+        /// text of the deleted note, or else becomes a new note.
+        case detach(NoteID, path: String, into: NoteID?)
+        /// The file is missing: this is counted. If the file does not return, its note is deleted later.
+        case miss(NoteID)
+        /// The file has returned: it is no longer counted as missing.
+        case regain(NoteID)
+        /// The file has been missing long enough, or the deletion was confirmed: the note is deleted.
+        case delete(NoteID)
+        /// The note and the file are both gone: the entry is removed.
+        case forget(NoteID)
+        /// The note was changed in a way that does not concern its file: its version is recorded.
+        case note(NoteID)
+    }
+
+    /// Something that is only done after a person confirmed it.
+    enum Question: Equatable, Sendable {
+        /// Notes whose files are missing, if these are many or all files.
+        case deletions([NoteID])
+        /// Notes whose files have former contents again, if there are many.
+        case reversions([NoteID])
+    }
+
+    private(set) var actions: [Action] = []
+    private(set) var questions: [Question] = []
+    private(set) var skipped: [SkippedFile] = []
+    /// Whether some files were changed a moment ago, so that another round must follow soon.
+    private(set) var isSettling = false
+    /// The time at which the first of these files was changed, in nanoseconds since 1970.
+    private(set) var settlingSince: Int64?
+    /// The notes whose files are missing and that are not deleted in this round, unless a question asks about them.
+    private(set) var waiting: [NoteID] = []
+    /// All notes whose files are missing, except notes that were changed since.
+    private(set) var missing: [NoteID] = []
+
+    /// The input of a plan.
+    struct Situation: Sendable {
+        /// The name of the folder, from which an import derives the IDs of notes.
+        var folderName = ""
+        var files: [FolderFile] = []
+        /// Paths that have something else.
+        var others: [String] = []
+        /// Whether the file system treats names that differ in case as equal.
+        var foldsNames = false
+        /// Beginnings of paths that cannot be used, with a slash at the end.
+        var closed: [String] = []
+        var entries: [NoteID: MirrorEntry] = [:]
+        var notes: [NoteID: MirrorNote] = [:]
+        var now = Date()
+        /// Whether no notes are changed.
+        var isPullOnly = false
+        /// Whether the user has confirmed deletions and reversions that would otherwise be questions.
+        var isConfirmed = false
+    }
+
+    /// A note is deleted after its file has been missing for this time, in seconds, and in this number of scans.
+    static let deletionDelay = 300.0
+    static let deletionScans = 2
+    /// Deletions are a question if more files are missing than this number and than a tenth of all, or if the folder has no file left.
+    static let deletionLimit = 10
+    /// Reversions are a question if at least this number of files return to former contents at once.
+    static let reversionLimit = 20
+
+    private let situation: Situation
+    private var files: [String: FolderFile]
+    /// The exact paths that are taken.
+    private var paths: Set<String>
+    /// The names that are taken. They are collected when the first new name is needed.
+    private var names: FileNames?
+
+    init(_ situation: Situation) {
+        self.situation = situation
+        files = Dictionary(situation.files.map { ($0.path, $0) }) { first, _ in first }
+        paths = Set(files.keys).union(situation.others)
+        for (id, entry) in situation.entries where situation.notes[id] != nil { paths.insert(entry.path) }
+        let located = locate()
+        var missing: [NoteID] = []
+        var reverted: [(id: NoteID, path: String)] = []
+        for (id, entry) in situation.entries.sorted(by: { $0.value.path < $1.value.path }) {
+            let file = located[id] ?? files[entry.path]
+            if let file { files[file.path] = nil }
+            if let file, file.path != entry.path, !situation.isPullOnly {
+                actions.append(.follow(id, from: entry.path, to: file.path))
+            } else if file != nil, entry.missingSince != nil {
+                actions.append(.regain(id))
+            }
+            guard let note = situation.notes[id] else {
+                planWithoutNote(id, entry, file)
+                continue
+            }
+            guard let file else {
+                if planMissing(id, entry, note) { missing.append(id) }
+                continue
+            }
+            if plan(id, entry, file, note) { reverted.append((id, file.path)) }
+        }
+        planDeletions(missing)
+        planReversions(reverted)
+        planTheRest()
+    }
+
+    // MARK: Files that were moved
+
+    /// Finds the files of entries whose paths have no file: by inode and birth, else by a unique hash.
+    private mutating func locate() -> [NoteID: FolderFile] {
+        let paths = Set(situation.entries.values.map(\.path))
+        let missing = situation.entries.filter { files[$0.value.path] == nil }
+        guard !missing.isEmpty else { return [:] }
+        let new = situation.files.filter { !paths.contains($0.path) }
+        let byInode = Dictionary(grouping: new) { $0.stamp.inode }
+        var located: [NoteID: FolderFile] = [:]
+        var taken: Set<String> = []
+        for (id, entry) in missing {
+            let same = (byInode[entry.stamp.inode] ?? []).filter { $0.stamp.isSameFile(as: entry.stamp) }
+            // Several files with one inode are hard links.
+            guard same.count == 1, same[0].isNote, taken.insert(same[0].path).inserted else { continue }
+            located[id] = same[0]
+        }
+        let byHash = Dictionary(grouping: new.filter { $0.hash != nil && !taken.contains($0.path) }) { $0.hash }
+        let missingByHash = Dictionary(grouping: missing.filter { located[$0.key] == nil }) { $0.value.fileHash }
+        for (hash, group) in missingByHash where group.count == 1 {
+            guard let found = byHash[hash], found.count == 1, found[0].stamp.size > 0 else { continue }
+            located[group[0].key] = found[0]
+        }
+        return located
+    }
+
+    // MARK: Notes with a file
+
+    /// - Returns: whether the file has former contents.
+    private mutating func plan(_ id: NoteID, _ entry: MirrorEntry, _ file: FolderFile, _ note: MirrorNote) -> Bool {
+        guard let hash = file.hash else {
+            skip(file)
+            return false
+        }
+        if hash != entry.fileHash {
+            if file.stamp.size == 0 {
+                skipped.append(SkippedFile(path: file.path, reason: .becameEmpty))
+            } else if situation.isPullOnly {
+                skipped.append(SkippedFile(path: file.path, reason: .pullOnly))
+            } else if entry.formerHashes.contains(hash) {
+                return true
+            } else {
+                actions.append(.edit(id, path: file.path))
+            }
+            return false
+        }
+        guard note.version != entry.version, let detail = note.detail else { return false }
+        var isDone = true
+        if detail.textHash != entry.textHash || detail.hasCRLF != entry.hasCRLF && !detail.isEmpty {
+            actions.append(.write(id, path: file.path))
+            isDone = false
+        }
+        if let path = newPath(entry, file, detail) {
+            actions.append(.relocate(id, from: file.path, to: path))
+            isDone = false
+        }
+        if isDone { actions.append(.note(id)) }
+        return false
+    }
+
+    /// The path to which a file moves because of a change of its note.
+    private mutating func newPath(_ entry: MirrorEntry, _ file: FolderFile, _ detail: MirrorNote.Detail) -> String? {
+        // A file that the user moved stays at its new path.
+        guard file.path == entry.path else { return nil }
+        if let wish = wish(detail), wish != entry.wish, wish != entry.path {
+            return take(wish, of: entry) ? wish : nil
+        }
+        guard entry.isUntitled, detail.stem != NotePath.untitled, !situation.isPullOnly else { return nil }
+        let folder = NotePath.folders(of: entry.path).map { $0 + "/" }.joined()
+        return newName(folder: folder, detail.stem, ending: ".md")
+    }
+
+    /// The path that a note asks for, if it can be used.
+    private func wish(_ detail: MirrorNote.Detail) -> String? {
+        detail.wish.flatMap { wish in situation.closed.contains { wish.hasPrefix($0) } ? nil : wish }
+    }
+
+    // MARK: Names
+
+    private func takenNames() -> FileNames {
+        if let names { return names }
+        var names = FileNames()
+        // The names of files that are moved to the trash are free.
+        let ending = Set(actions.compactMap { if case .trash(_, let path) = $0 { path } else { nil } })
+        for file in situation.files where !ending.contains(file.path) { names.take(file.path) }
+        for path in situation.others { names.take(path) }
+        for (id, entry) in situation.entries where situation.notes[id] != nil { names.take(entry.path) }
+        return names
+    }
+
+    /// A path that no file has.
+    private mutating func newName(folder: String, _ stem: String, ending: String) -> String {
+        var names = takenNames()
+        self.names = nil
+        defer { self.names = names }
+        return names.path(folder: folder, stem, ending: ending)
+    }
+
+    /// Takes a path, unless another file has it.
+    private mutating func take(_ path: String, of entry: MirrorEntry) -> Bool {
+        var names = takenNames()
+        self.names = nil
+        defer { self.names = names }
+        // A name that differs from the file's own only in case, or from others, is free if it is exactly so.
+        if !situation.foldsNames || FileNames.areEqual(path, entry.path) { return paths.insert(path).inserted }
+        return names.take(path)
+    }
+
+    private mutating func skip(_ file: FolderFile) {
+        switch file.content {
+        case .settling:
+            isSettling = true
+            settlingSince = min(settlingSince ?? .max, file.stamp.changed)
+        case .unusable(let reason): skipped.append(SkippedFile(path: file.path, reason: reason))
+        case .text: break
+        }
+    }
+
+    /// - Returns: whether the note may be deleted.
+    private mutating func planMissing(_ id: NoteID, _ entry: MirrorEntry, _ note: MirrorNote) -> Bool {
+        if note.version != entry.version, let detail = note.detail, detail.textHash != entry.textHash {
+            // The person who deleted the file has not seen these words.
+            actions.append(.write(id, path: entry.path))
+            return false
+        }
+        return true
+    }
+
+    private mutating func planDeletions(_ missing: [NoteID]) {
+        self.missing = missing
+        guard !missing.isEmpty, !situation.isPullOnly else { return }
+        let isMany = missing.count > MirrorPlan.deletionLimit && missing.count * 10 > situation.entries.count
+        let isEmpty = !situation.files.contains { $0.isNote }
+        if (isMany || isEmpty) && !situation.isConfirmed {
+            questions.append(.deletions(missing))
+            return
+        }
+        for id in missing {
+            guard let entry = situation.entries[id] else { continue }
+            let since = entry.missingSince.map { situation.now.timeIntervalSince1970 - $0 }
+            let isDue =
+                since.map { $0 >= MirrorPlan.deletionDelay } == true
+                && entry.missingScans + 1 >= MirrorPlan.deletionScans
+            if isDue || situation.isConfirmed {
+                actions.append(.delete(id))
+            } else {
+                actions.append(.miss(id))
+                waiting.append(id)
+            }
+        }
+    }
+
+    private mutating func planReversions(_ reverted: [(id: NoteID, path: String)]) {
+        if reverted.count >= MirrorPlan.reversionLimit && !situation.isConfirmed {
+            questions.append(.reversions(reverted.map(\.id)))
+        } else {
+            actions += reverted.map { .edit($0.id, path: $0.path) }
+        }
+    }
+
+    // MARK: Files whose notes are gone
+
+    private mutating func planWithoutNote(_ id: NoteID, _ entry: MirrorEntry, _ file: FolderFile?) {
+        guard let file else {
+            actions.append(.forget(id))
+            return
+        }
+        guard let hash = file.hash else {
+            skip(file)
+            return
+        }
+        if hash == entry.fileHash {
+            actions.append(.trash(id, path: file.path))
+        } else if situation.isPullOnly {
+            skipped.append(SkippedFile(path: file.path, reason: .pullOnly))
+        } else {
+            let rescue = NoteID(id.uniqueID.rescue)
+            let isFree = situation.notes[rescue] != nil && situation.entries[rescue] == nil
+            actions.append(.detach(id, path: file.path, into: isFree ? rescue : nil))
+        }
+    }
+
+    // MARK: Files and notes without each other
+
+    private mutating func planTheRest() {
+        let detached = Set(actions.compactMap { if case .detach(_, _, let into) = $0 { into } else { nil } })
+        var notes = situation.notes.filter { situation.entries[$0.key] == nil && !detached.contains($0.key) }
+        let new = files.values.sorted { $0.path < $1.path }
+        var free: [FolderFile] = []
+        var settling: Set<String> = []
+        for file in new {
+            if file.hash != nil {
+                if file.stamp.size > 0 { free.append(file) }
+            } else {
+                if file.content == .settling { settling.insert(file.path) }
+                skip(file)
+            }
+        }
+        pair(&free, &notes)
+        for file in free {
+            if situation.isPullOnly {
+                skipped.append(SkippedFile(path: file.path, reason: .pullOnly))
+            } else {
+                actions.append(.create(path: file.path))
+            }
+        }
+        make(notes, settling: settling)
+    }
+
+    /// Pairs files with notes: by the note's path, else by the ID that `hesper import` derives, else by equal texts.
+    private mutating func pair(_ files: inout [FolderFile], _ notes: inout [NoteID: MirrorNote]) {
+        guard !files.isEmpty, !notes.isEmpty else { return }
+        func take(_ candidates: (FolderFile) -> [NoteID]) {
+            files.removeAll { file in
+                let found = candidates(file).filter { notes[$0] != nil }.sorted()
+                let equal = found.first { notes[$0]?.detail?.textHash == file.textHash }
+                guard let id = equal ?? found.first, notes.removeValue(forKey: id) != nil else { return false }
+                actions.append(equal != nil ? .adopt(id, path: file.path) : .reconcile(id, path: file.path))
+                return true
+            }
+        }
+        let wishes = Dictionary(grouping: notes.keys.filter { notes[$0]?.detail?.wish != nil }) {
+            notes[$0]?.detail?.wish ?? ""
+        }
+        take { wishes[$0.path] ?? [] }
+        let folder = situation.folderName
+        take { [NoteID(ImportedNote.uniqueID(folder: folder, path: $0.path))] }
+        let texts = Dictionary(grouping: notes.keys) { notes[$0]?.detail?.textHash ?? "" }
+        take { file in file.textHash.flatMap { texts[$0] } ?? [] }
+    }
+
+    private mutating func make(_ notes: [NoteID: MirrorNote], settling: Set<String>) {
+        let order = notes.compactMap { id, note in note.detail.map { (id: id, detail: $0) } }.sorted { one, other in
+            let ranks = [one, other].map { $0.detail.wish == nil ? 1 : 0 }
+            return (ranks[0], one.detail.creation, one.id) < (ranks[1], other.detail.creation, other.id)
+        }
+        for (id, detail) in order {
+            if let wish = wish(detail) {
+                // The file that another program is writing at this path may be that of the note.
+                if settling.contains(wish) { continue }
+                let parts = NotePath.parts(of: wish)
+                let isFree = !situation.foldsNames && paths.insert(wish).inserted
+                let path = isFree ? wish : newName(folder: "", parts.stem, ending: parts.ending)
+                actions.append(.make(id, path: path, isUntitled: false))
+            } else {
+                let path = newName(folder: "", detail.stem, ending: ".md")
+                actions.append(.make(id, path: path, isUntitled: detail.isEmpty || detail.stem == NotePath.untitled))
+            }
+        }
+    }
+}
+
+extension FolderFile {
+    /// Whether the file counts as a file of a note. Conflict copies and files with invalid names are only listed.
+    fileprivate var isNote: Bool {
+        switch content {
+        case .text, .settling: true
+        case .unusable(let reason): reason != .conflictCopy && reason != .name
+        }
+    }
+}

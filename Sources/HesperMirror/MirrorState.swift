@@ -1,0 +1,46 @@
+import Foundation
+import HesperClient
+import HesperModel
+
+/// The place of the state of a mirror: `$XDG_STATE_HOME/hesper/<folder ID>`, by default in `~/.local/state`. Only its owner can read
+/// it, because it contains the session.
+struct MirrorState {
+    let url: URL
+
+    init(folder id: String) {
+        let environment = ProcessInfo.processInfo.environment
+        let base = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? URL(filePath: $0) : nil }
+        let home = base ?? FileManager.default.homeDirectoryForCurrentUser.appending(path: ".local/state")
+        url = home.appending(path: "hesper").appending(path: id)
+    }
+
+    private var file: URL { url.appending(path: "store.sqlite") }
+
+    var exists: Bool { FileManager.default.fileExists(atPath: file.path) }
+
+    func openStore() async throws -> LocalStore {
+        try makeFolder()
+        let store = try await LocalStore(at: file)
+        chmod(file.path, 0o600)
+        return store
+    }
+
+    private func makeFolder() throws {
+        try FileManager.default.createDirectory(
+            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    /// Takes the lock that lets one process at a time keep the folder. It is held until the process ends.
+    /// - Throws: ``MirrorError`` if another process has it.
+    func lock() throws {
+        try makeFolder()
+        let descriptor = systemOpenToWrite(url.appending(path: "lock").path)
+        guard descriptor >= 0 else { throw Folder.Failure(path: url.path, code: errno) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw MirrorError("Another process syncs this folder.")
+        }
+    }
+
+    func remove() { try? FileManager.default.removeItem(at: url) }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import HesperClient
+import HesperModel
+
+/// The output of `hesper sync --status`: the account, and what is not synced.
+struct MirrorStatus: Codable, Equatable, Sendable {
+    struct Refused: Codable, Equatable, Sendable {
+        /// The file of the note; nil if it has none.
+        var path: String?
+        var reason: String
+    }
+
+    struct Missing: Codable, Equatable, Sendable {
+        var path: String
+        /// The time of the first scan in which the file was missing; nil if no round has recorded it.
+        var since: Date?
+    }
+
+    var folder: String
+    /// The account; nil if the folder has none.
+    var account: String?
+    /// Whether the device must sign in again.
+    var needsSignIn = false
+    /// The number of files that are notes.
+    var files: Int
+    /// The numbers of actions that a round would carry out now, by their descriptions.
+    var plan: [String: Int]
+    /// The number of objects that are not sent to the server yet.
+    var unsent: Int
+    var refused: [Refused]
+    var skipped: [SkippedFile]
+    /// The files of ``MirrorPlan/missing``.
+    var missing: [Missing]
+    /// The messages that ask the user to confirm changes.
+    var questions: [String]
+
+    init(_ mirror: Mirror) async throws {
+        let plan = try await mirror.plan()
+        let entries = mirror.entries
+        let store = mirror.store
+        folder = mirror.folder.path
+        account = try await store.account
+        needsSignIn = store.status.needsSignIn
+        files = entries.count
+        self.plan = plan.counts
+        unsent = store.status.toSend.objects
+        refused = []
+        for try await changes in store.shelf {
+            refused = changes.map { change in
+                Refused(path: NoteID(change.objectID.uuidString).flatMap { entries[$0]?.path }, reason: change.message)
+            }
+            break
+        }
+        skipped = plan.skipped
+        missing = plan.missing.compactMap { id in
+            entries[id].map { Missing(path: $0.path, since: $0.missingSince.map(Date.init(timeIntervalSince1970:))) }
+        }
+        questions = plan.questions.map(\.text)
+    }
+
+    var json: String {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            encoder.dateEncodingStrategy = .iso8601
+            return String(decoding: try encoder.encode(self), as: UTF8.self)
+        }
+    }
+
+    /// The lines of the output as text.
+    var lines: [String] {
+        var lines = ["\(folder): \(counted(files, "file"))" + (account.map { ", account \($0)" } ?? "")]
+        if needsSignIn { lines.append(SyncProblem.signInAgain(.expired).text) }
+        lines += plan.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        if unsent > 0 { lines.append("Not sent to the server yet: \(unsent)") }
+        lines += refused.map { "Refused by the server: \($0.path ?? "a note"): \($0.reason)" }
+        lines += skipped.map { "Skipped \($0.path): \($0.reason.rawValue)" }
+        lines += missing.map { "Missing: \($0.path)" }
+        lines += questions
+        if lines.count == 1 { lines.append("Everything is synced.") }
+        return lines
+    }
+}
