@@ -1,6 +1,6 @@
 # Each command installs what it needs: see Tools/set-up.sh.
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-all fuzz sanitize format lint contract bench demo deb screenshots clean
+.PHONY: help run check test test-all fuzz simulate faults sanitize format lint contract bench demo deb screenshots clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -8,7 +8,7 @@ help: ## list these commands
 run: ## build, and serve on http://127.0.0.1:8080 with data in ./data (PORT=, DATA=)
 	@Tools/run.sh
 
-check: ## the quick tests: formatting, model, store contract on SQLite, API; three to four minutes after a build
+check: ## the quick tests: formatting, model, store contract on SQLite, API; under three minutes after a build
 	@Tools/test.sh check
 
 test: ## run the tests that a change must pass; ends with `tests: N passed, N failed`
@@ -19,6 +19,13 @@ test-all: ## all tests, with the release binary and full random tests: 3 million
 
 fuzz: ## send 100,000 invalid requests, none of which may cause a 5xx response (REQUESTS=, SEED=)
 	@Tools/fuzz.sh
+
+simulate: ## run simulated lives of devices (SEEDS=, FIRST=), or one life with everything that happens in it (SEED=)
+	@Tools/simulate.sh
+
+faults: ## make deliberate faults in the client and the merge, which simulated lives must notice; half an hour
+	@Tools/set-up.sh run
+	@Tools/faults.py
 
 sanitize: ## run the Swift tests and some black-box tests with sanitizers (ONLY=address|thread, FILTER=)
 	@Tools/sanitize.sh
@@ -46,4 +53,4 @@ screenshots: ## take screenshots of the web app for the README, into docs/screen
 	@Tools/screenshots.sh
 
 clean: ## remove all build products; keeps ./data
-	rm -rf .build .build-bench
+	rm -rf .build .build-bench .build-client

@@ -5,8 +5,14 @@ let package = Package(
     name: "hesper",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
+        .library(name: "HesperClient", targets: ["HesperClient"]),
+        .library(name: "HesperClientTesting", targets: ["HesperClientTesting"]),
         .library(name: "HesperModel", targets: ["HesperModel"]),
         .executable(name: "hesper", targets: ["hesper"]),
+    ],
+    traits: [
+        .trait(name: "Server", description: "What only the server needs. An app that uses HesperClient leaves it out."),
+        .default(enabledTraits: ["Server"]),
     ],
     dependencies: [
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
@@ -29,21 +35,38 @@ let package = Package(
     targets: [
         .target(name: "HesperModel", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
         .target(
+            name: "HesperClient",
+            dependencies: [
+                "HesperModel", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        .target(name: "HesperClientTesting", dependencies: ["HesperClient", "HesperModel"]),
+        .systemLibrary(name: "CFolder"),
+        .target(
+            name: "HesperMirror",
+            dependencies: ["CFolder", "HesperClient", "HesperModel", .product(name: "Crypto", package: "swift-crypto")]),
+        .testTarget(
+            name: "HesperMirrorTests",
+            dependencies: ["HesperClient", "HesperClientTesting", "HesperMirror", "HesperModel"]),
+        .executableTarget(name: "simulate", dependencies: ["HesperClientTesting"], path: "Tests/Simulate"),
+        .executableTarget(
+            name: "client-device", dependencies: ["HesperClient", "HesperModel"], path: "Tests/ClientDevice"),
+        .target(
             name: "HesperStore",
             dependencies: [
-                "CZlib", "HesperModel", .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
+                "CZlib", "HesperModel", .server("NIOConcurrencyHelpers", in: "swift-nio"),
+                .server("NIOCore", in: "swift-nio"),
             ]),
         .target(
             name: "HesperBlobs",
             dependencies: [
                 "HesperStore",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .server("AsyncHTTPClient", in: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                .server("NIOConcurrencyHelpers", in: "swift-nio"),
+                .server("NIOCore", in: "swift-nio"),
+                .server("NIOHTTP1", in: "swift-nio"),
+                .server("NIOPosix", in: "swift-nio"),
             ]),
         .target(name: "HesperSQL", dependencies: ["HesperStore"]),
         .target(
@@ -59,9 +82,9 @@ let package = Package(
             name: "HesperPostgres",
             dependencies: [
                 "CPostgres", "HesperSQL", "HesperStore",
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                .server("NIOConcurrencyHelpers", in: "swift-nio"),
+                .server("NIOCore", in: "swift-nio"),
+                .server("NIOPosix", in: "swift-nio"),
             ]),
         .systemLibrary(
             name: "CArchive", pkgConfig: "libarchive",
@@ -71,101 +94,113 @@ let package = Package(
             name: "HesperArchive",
             dependencies: [
                 "CArchive", "HesperStore",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                .server("NIOCore", in: "swift-nio"),
+                .server("NIOPosix", in: "swift-nio"),
             ]),
         .target(
             name: "HesperServer",
             dependencies: [
                 "CZlib", "HesperArchive", "HesperStore",
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .server("Hummingbird", in: "hummingbird"),
+                .server("HummingbirdCore", in: "hummingbird"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
-                .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Yams", package: "Yams"),
+                .server("Logging", in: "swift-log"),
+                .server("NIOConcurrencyHelpers", in: "swift-nio"),
+                .server("NIOCore", in: "swift-nio"),
+                .server("NIOHTTP1", in: "swift-nio"),
+                .server("NIOHTTP2", in: "swift-nio-http2"),
+                .server("NIOHTTPTypesHTTP2", in: "swift-nio-extras"),
+                .server("NIOPosix", in: "swift-nio"),
+                .server("NIOSSL", in: "swift-nio-ssl"),
+                .server("NIOTLS", in: "swift-nio"),
+                .server("RawStructuredFieldValues", in: "swift-http-structured-headers"),
+                .server("ServiceLifecycle", in: "swift-service-lifecycle"),
+                .server("Yams", in: "Yams"),
             ]),
         .executableTarget(
             name: "hesper",
             dependencies: [
-                "HesperArchive", "HesperBlobs", "HesperPostgres", "HesperServer", "HesperSQLite",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Configuration", package: "swift-configuration"),
+                "HesperArchive", "HesperBlobs", "HesperMirror", "HesperPostgres", "HesperServer", "HesperSQLite",
+                .server("ArgumentParser", in: "swift-argument-parser"),
+                .server("Configuration", in: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-                .product(name: "X509", package: "swift-certificates"),
+                .server("Logging", in: "swift-log"),
+                .server("NIOConcurrencyHelpers", in: "swift-nio"),
+                .server("NIOCore", in: "swift-nio"),
+                .server("NIOPosix", in: "swift-nio"),
+                .server("ServiceLifecycle", in: "swift-service-lifecycle"),
+                .server("SwiftASN1", in: "swift-asn1"),
+                .server("X509", in: "swift-certificates"),
             ]),
         .testTarget(
             name: "hesperTests",
             dependencies: [
                 "hesper", "HesperArchive", "HesperBlobs", "HesperSQLite",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "X509", package: "swift-certificates"),
+                .server("ArgumentParser", in: "swift-argument-parser"),
+                .server("NIOCore", in: "swift-nio"),
+                .server("X509", in: "swift-certificates"),
             ]),
         .testTarget(
             name: "HesperArchiveTests",
             dependencies: [
-                "HesperArchive", "HesperBlobs", "HesperSQLite", .product(name: "NIOCore", package: "swift-nio"),
+                "HesperArchive", "HesperBlobs", "HesperSQLite", .server("NIOCore", in: "swift-nio"),
             ]),
         .testTarget(name: "HouseTests"),
+        .testTarget(
+            name: "HesperClientTests",
+            dependencies: [
+                "HesperClient", "HesperClientTesting", "HesperModel", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         .testTarget(name: "HesperModelTests", dependencies: ["HesperModel"]),
         .executableTarget(name: "merge-trials", dependencies: ["HesperModel"], path: "Tests/MergeTrials"),
         .testTarget(
-            name: "HesperStoreTests", dependencies: ["HesperStore", .product(name: "NIOCore", package: "swift-nio")]),
+            name: "HesperStoreTests", dependencies: ["HesperStore", .server("NIOCore", in: "swift-nio")]),
         .target(
             name: "StoreContract",
             dependencies: [
                 "HesperStore", .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
+                .server("NIOConcurrencyHelpers", in: "swift-nio"),
+                .server("NIOCore", in: "swift-nio"),
             ], path: "Tests/StoreContract"),
         .testTarget(
             name: "HesperBlobsTests",
             dependencies: [
-                "HesperBlobs", "StoreContract", .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                "HesperBlobs", "StoreContract", .server("NIOConcurrencyHelpers", in: "swift-nio"),
+                .server("NIOCore", in: "swift-nio"),
+                .server("NIOHTTP1", in: "swift-nio"),
+                .server("NIOPosix", in: "swift-nio"),
             ]),
         .testTarget(
             name: "HesperSQLiteTests",
             dependencies: [
                 "HesperSQLite", "StoreContract", .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .server("NIOConcurrencyHelpers", in: "swift-nio"),
             ]),
         .testTarget(
             name: "HesperPostgresTests",
             dependencies: [
                 "HesperBlobs", "HesperPostgres", "StoreContract",
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
+                .server("NIOConcurrencyHelpers", in: "swift-nio"),
+                .server("NIOCore", in: "swift-nio"),
             ], exclude: ["Servers/postgres.sh"]),
         .testTarget(
             name: "HesperServerTests",
             dependencies: [
                 "HesperServer", "HesperSQLite", "HesperBlobs",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "HummingbirdTesting", package: "hummingbird"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-                .product(name: "X509", package: "swift-certificates"),
-                .product(name: "Yams", package: "Yams"),
+                .server("HummingbirdTesting", in: "hummingbird"),
+                .server("NIOEmbedded", in: "swift-nio"),
+                .server("SwiftASN1", in: "swift-asn1"),
+                .server("X509", in: "swift-certificates"),
+                .server("Yams", in: "Yams"),
             ]),
     ]
 )
+
+extension Target.Dependency {
+    /// A product that only the server needs: without the trait `Server`, its package is not even resolved.
+    static func server(_ product: String, in package: String) -> Target.Dependency {
+        .product(name: product, package: package, condition: .when(traits: ["Server"]))
+    }
+}

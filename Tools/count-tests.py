@@ -45,8 +45,7 @@ def main() -> int:
     total = {"passed": 0, "failed": len(parts), "skipped": 0}
     failures = [f"{part}" for part in parts]
     for runner, status in runners.items():
-        # `swift test` writes the results of XCTest to the given file, and those of Swift Testing to another file beside it.
-        counted = outcomes(results / ("swift-swift-testing.xml" if runner == "swift" else f"{runner}.xml"))
+        counted = outcomes(results / f"{runner}.xml")
         for outcome in counted.values():
             total[outcome] += 1
         failures += [f"{group} {name}" for (group, name), outcome in counted.items() if outcome == "failed"]

@@ -76,7 +76,7 @@ def attach_all(app: App, notes: dict[str, str], folder: Path) -> None:
         files = [folder / name for name in [*note.get("pictures", []), *note.get("files", [])]]
         if files:
             app.go(f"#/note/{notes[note['text'].split(chr(10))[0]]}")
-            expect(app.reading).to_be_visible()
+            expect(app.editor).to_be_visible()
             app.attach(*files)
             app.wait_for(
                 "copy.note(argument[0]).attachments.length === argument[1]", [app.note_id, len(files)]
@@ -90,7 +90,7 @@ def attach_all(app: App, notes: dict[str, str], folder: Path) -> None:
 def at_note(title: str) -> Callable[[App, dict], None]:
     def go(app: App, notes: dict) -> None:
         app.go(f"#/note/{notes[title]}")
-        expect(app.reading).to_be_visible()
+        expect(app.editor).to_be_visible()
         app.page.wait_for_function("() => [...document.querySelectorAll('article img')].every(image => image.complete)")
 
     return go

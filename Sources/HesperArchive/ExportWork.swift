@@ -15,8 +15,9 @@ final class ExportWork: @unchecked Sendable {
     private var fileSpool: SpoolWriter
     private var notes: SpoolReader
     private var attachments: SpoolReader
+    /// The path of each attachment in the archive. The paths are assigned before the notes are added, whose texts contain them.
+    private var paths: [UniqueID: String]?
     private var document: ExportDocument?
-    private var path = ""
     private(set) var report = ExportReport()
 
     /// The approximate size, in bytes, of each piece of the archive.
@@ -36,6 +37,7 @@ final class ExportWork: @unchecked Sendable {
     /// Adds the next notes to the archive.
     /// - Returns: the number of added notes, and the next bytes of the archive; nil if there are no more notes.
     func addNotes() throws -> (Int, ByteBuffer)? {
+        let paths = try assignPaths()
         var count = 0
         var bytes = 0
         // libarchive buffers compressed text, so the output may remain small although much text has been read. To keep each step
@@ -44,13 +46,31 @@ final class ExportWork: @unchecked Sendable {
             let note = try ExportedNote(body)
             let path = names.path(
                 folder: note.isArchived ? "Archive/" : "", FileName.stem(ofNote: note.text), ending: ".md")
-            try zip.add(path, Array(note.text.utf8), date: note.date)
+            // With paths, other apps show the pictures. An import reads the original texts from `hesper.json`.
+            let text = AttachmentMark.rewrite(Array(note.text.utf8)) { id in
+                (paths[id] ?? paths[UniqueID.derived(from: note.uniqueID.description, in: id)])
+                    .map { AttachmentMark.target(of: note.isArchived ? "../\($0)" : $0) }
+            }
+            try zip.add(path, text, date: note.date)
             try record(note.uniqueID, path)
             count += 1
             bytes += body.count
         }
         report.notes += count
         return count == 0 ? nil : (count, zip.takeOutput())
+    }
+
+    private func assignPaths() throws -> [UniqueID: String] {
+        if let paths { return paths }
+        var assigned: [UniqueID: String] = [:]
+        var reader = SpoolReader(snapshot.attachments)
+        while let attachment = try reader.next().map({ try ExportedAttachment($0) }) {
+            let parts = FileName.parts(
+                ofAttachment: attachment.uniqueID, filename: attachment.filename, mimeType: attachment.mimeType)
+            assigned[attachment.uniqueID] = names.path(folder: "Attachments/", parts.stem, ending: parts.ending)
+        }
+        paths = assigned
+        return assigned
     }
 
     private func record(_ id: UniqueID, _ path: String) throws {
@@ -64,11 +84,8 @@ final class ExportWork: @unchecked Sendable {
     func nextAttachment() throws -> ExportedAttachment? { try attachments.next().map { try ExportedAttachment($0) } }
 
     func begin(_ attachment: ExportedAttachment, _ blob: Blob) throws {
-        let parts = FileName.parts(
-            ofAttachment: attachment.uniqueID, filename: attachment.filename, mimeType: attachment.mimeType)
-        path = names.path(folder: "Attachments/", parts.stem, ending: parts.ending)
         try zip.begin(
-            path, byteCount: blob.data.byteCount, date: blob.arrivalDate,
+            try path(of: attachment), byteCount: blob.data.byteCount, date: blob.arrivalDate,
             isDeflated: MediaType.isWorthDeflating(attachment.mimeType))
     }
 
@@ -79,9 +96,17 @@ final class ExportWork: @unchecked Sendable {
 
     func end(_ attachment: ExportedAttachment, isWhole: Bool) throws -> ByteBuffer {
         try zip.end()
+        let path = try path(of: attachment)
         try record(attachment.uniqueID, path)
         if isWhole { report.attachments += 1 } else { miss(attachment, path: path) }
         return zip.takeOutput()
+    }
+
+    private func path(of attachment: ExportedAttachment) throws -> String {
+        guard let path = try assignPaths()[attachment.uniqueID] else {
+            throw Problem(.internalError, "An exported attachment has no path.")
+        }
+        return path
     }
 
     func miss(_ attachment: ExportedAttachment, path: String? = nil) {

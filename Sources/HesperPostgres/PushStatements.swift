@@ -74,7 +74,7 @@ enum PushStatements {
         ON CONFLICT (scope, id) DO UPDATE SET merged_into = excluded.merged_into,
             deletion_date = excluded.deletion_date, sequence = excluded.sequence, bytes = excluded.bytes
         """
-    /// Records that notes hold tags or attachments. Parameters: scope; arrays of IDs of tags or attachments, and of notes.
+    /// Records that notes hold tags or attachments. Parameters: scope; array of IDs of tags or attachments; array of IDs of the notes.
     static let insertMembers = """
         INSERT INTO members (scope, member, object) SELECT $1::bigint, n.* FROM unnest($2::uuid[], $3::uuid[]) n
         ON CONFLICT DO NOTHING
@@ -84,7 +84,7 @@ enum PushStatements {
         DELETE FROM members m USING unnest($2::uuid[], $3::uuid[]) AS n (member, object)
         WHERE m.scope = $1 AND m.member = n.member AND m.object = n.object
         """
-    /// Records that tags have names. Parameters: scope; arrays of folded names, and of tags.
+    /// Records that tags have names. Parameters: scope; array of folded names; array of IDs of the tags.
     static let claimTagNames = """
         INSERT INTO tag_names (scope, folded_name, tag) SELECT $1::bigint, n.* FROM unnest($2::bytea[], $3::uuid[]) n
         """
@@ -93,7 +93,7 @@ enum PushStatements {
         DELETE FROM tag_names t USING unnest($2::bytea[], $3::uuid[]) AS n (name, tag)
         WHERE t.scope = $1 AND t.folded_name = n.name AND t.tag = n.tag
         """
-    /// Updates, for each of several attachments, the date since when no note holds it, or sets the date to null if a note holds
+    /// Updates, for each attachment, the date since which no note has held it, or sets the date to null if a note holds
     /// it. Schedules a sweep of each attachment, unless one is due earlier. Parameters: scope, array of attachments, current
     /// date, date of the sweeps.
     static let noteHolders = """

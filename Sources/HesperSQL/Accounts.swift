@@ -20,6 +20,10 @@ extension SQLSnapshot {
         try sql.all("\(columns) ORDER BY a.email_key", []) { try $0.account() }
     }
 
+    public func hasAccount() throws -> Bool {
+        try sql.first("SELECT EXISTS (SELECT 1 FROM accounts WHERE email_key > '')", []) { $0.bool(0) } ?? false
+    }
+
     public func totals() throws -> Totals {
         try sql.first(
             """

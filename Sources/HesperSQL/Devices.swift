@@ -40,6 +40,12 @@ extension SQLTransaction {
             ], expecting: 1)
     }
 
+    public func rename(_ node: NodeID, of account: UniqueID, to name: String) throws -> Device? {
+        try sql.enqueue(
+            "UPDATE devices SET name = $3 WHERE node = $1 AND account = $2", [.node(node), .id(account), .text(name)])
+        return try device(node, of: account)
+    }
+
     public func deleteDevice(_ node: NodeID, of account: UniqueID) throws -> Bool {
         try sql.run("DELETE FROM devices WHERE node = $1 AND account = $2", [.node(node), .id(account)]) > 0
     }

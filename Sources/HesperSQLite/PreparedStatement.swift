@@ -37,7 +37,7 @@ struct PreparedStatement {
     }
 
     /// Runs a statement that returns no rows.
-    /// - Returns: how many rows it changed.
+    /// - Returns: the number of changed rows.
     @discardableResult
     func run() throws -> Int {
         while try step() {}

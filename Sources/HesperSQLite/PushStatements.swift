@@ -52,7 +52,7 @@ public enum PushStatements {
     public static let insertMember = "INSERT OR IGNORE INTO members (scope, member, object) VALUES (?1, ?2, ?3)"
     /// Records that a note no longer holds a tag or attachment. Parameters: scope, ID of the tag or attachment, note.
     public static let deleteMember = "DELETE FROM members WHERE scope = ?1 AND member = ?2 AND object = ?3"
-    /// Updates the date since when no note holds an attachment, or sets the date to NULL if a note holds it. Parameters: scope,
+    /// Updates the date since which no note has held an attachment, or sets the date to NULL if a note holds it. Parameters: scope,
     /// attachment, current date.
     public static let noteHolder = """
         UPDATE blobs SET unheld_since = CASE

@@ -16,7 +16,7 @@ public struct SQLiteOverview: Sendable {
     public let installation: NodeID?
     /// The date of the most recent push, by the server's clock at that time; nil if there was none.
     public let lastPushDate: Timestamp?
-    /// The accounts with the latest greatest clocks, in descending order of the greatest clock.
+    /// The accounts with the greatest clocks, in descending order of clocks.
     public let greatestClocks: [AccountClock]
 
     private static let findingLimit = 10

@@ -2,7 +2,8 @@ import HesperModel
 import HesperStore
 
 extension SQLiteSnapshot {
-    /// If `types` includes all app objects, returns a list that contains the types of all app objects in the scope instead.
+    /// If `types` is a list `withAppObjects`, returns a list that names the app-defined types of the scope instead. Returns any
+    /// other value unchanged.
     /// - Parameter sql: the statement that finds the next type, ``ScanStatements/nextObjectType`` or
     ///   ``ScanStatements/nextDeletedType``.
     func named(_ types: ScanFilter.Types, in scope: ScopeID, _ sql: String) throws -> ScanFilter.Types {

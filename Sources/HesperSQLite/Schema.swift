@@ -1,6 +1,6 @@
 /// The tables of version 1 (storage.md, Tables). IDs, digests and clocks are stored as BLOBs of 16 bytes, nodes as BLOBs of 8
-/// bytes, and dates as milliseconds since 1970. The keys of a scope's tables start with the scope, and each query names one
-/// scope.
+/// bytes, and dates as milliseconds since 1970. The indexes of the tables with a scope's data start with the scope, so that a
+/// query about one scope reads only its rows.
 enum Schema {
     static let tables = """
         CREATE TABLE installation (

@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 import NIOCore
 
-/// The dependencies of all resources: the store, the push queue, the event hub, and the clock.
+/// The dependencies that all resources share: the stores, the push queue, the event hub, limits and the clock.
 struct Backend: Sendable {
     let store: any Store
     let blobs: any BlobStore

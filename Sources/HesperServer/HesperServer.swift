@@ -133,7 +133,7 @@ public struct HesperServer: Sendable {
     }
 
     /// Whether there is no account yet.
-    public func hasNoAccount() async throws -> Bool { try await store.read { try $0.accounts() }.isEmpty }
+    public func hasNoAccount() async throws -> Bool { try await store.read { try !$0.hasAccount() } }
 
     /// The link for creating the first account. It is valid under every sign-up policy. Nil if there is no web app, because the
     /// link opens the web app.

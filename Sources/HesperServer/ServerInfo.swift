@@ -1,16 +1,25 @@
 import HesperModel
 import HesperStore
 import Hummingbird
+import NIOConcurrencyHelpers
 
 /// `GET /v1/server`: the name, version, features and limits of this server.
 struct ServerInfo: Resource {
     let store: any Store
     let settings: ServerSettings
+    /// Whether an account has been found in the database. The database is not queried again after that, so if all accounts are
+    /// deleted later, `needsFirstAccount` stays false until a restart.
+    private let hasAccount = NIOLockedValueBox(false)
+
+    init(store: any Store, settings: ServerSettings) {
+        self.store = store
+        self.settings = settings
+    }
 
     static let features = [
         "sync", "notes", "tags", "attachments", "uploads", "objects", "deleted-objects", "edits", "recently-deleted",
         "search", "digests", "export", "events", "ephemeral", "cookies", "revocations", "sign-out-others",
-        "password-resets", "compression", "text-descent", "idempotency-keys",
+        "password-resets", "compression", "text-descent", "idempotency-keys", "device-names",
     ]
 
     /// The features of this server. Optional features come last.
@@ -20,14 +29,27 @@ struct ServerInfo: Resource {
         routes.open(.get, "/v1/server", cache: .never, use: get)
     }
 
-    @Sendable private func get(_ request: APIRequest) -> Response {
+    /// Whether a client should show its sign-up form first, because there is no account yet. If sign-up is not open to the
+    /// request, this is false, so that strangers do not learn that a server is unused.
+    private func needsFirstAccount(_ signUp: SignUpPolicy) async -> Bool {
+        guard signUp == .open, !hasAccount.withLockedValue({ $0 }) else { return false }
+        // The other members do not need the database. If it is unavailable, the response still contains them.
+        guard let isThere = try? await store.read({ try $0.hasAccount() }) else { return false }
+        if isThere { hasAccount.withLockedValue { $0 = true } }
+        return !isThere
+    }
+
+    @Sendable private func get(_ request: APIRequest) async -> Response {
+        let signUp = settings.signUp(for: request)
+        let needsFirstAccount = await needsFirstAccount(signUp)
         var clock = ClockSource(node: store.installation.node)
         let now = clock.tick(at: UInt64(Timestamp.now.milliseconds))
         return .object { writer in
             writer.member("name", "Hesper")
             writer.member("version", settings.version)
             writer.member("features", .array(features.map { .string($0) }))
-            writer.member("signUp", settings.signUp(for: request).rawValue)
+            writer.member("signUp", signUp.rawValue)
+            writer.member("needsFirstAccount", needsFirstAccount)
             writer.name("limits")
             writer.object { writer in
                 for (name, value) in ServerInfo.limits { writer.member(name, Int64(value)) }

@@ -69,11 +69,11 @@ public struct ServerSettings: Sendable {
     }
 }
 
-/// Who may create an account. An invitation from the operator is valid under every policy.
+/// The policy for creating accounts. An invitation from the operator is valid under every policy.
 public enum SignUpPolicy: String, Sendable, CaseIterable {
-    /// Everybody may create an account.
+    /// Anyone may create an account.
     case open
-    /// Only people with an invitation may create an account.
+    /// Only users with an invitation may create an account.
     case invite
     /// Accounts are created by the operator, with the command. The link for the first account is valid too.
     case closed

@@ -60,6 +60,8 @@ public protocol Snapshot: SweepSnapshot, RevocationSnapshot {
     func account(emailKey key: String) throws -> Account?
     /// All accounts, ordered by e-mail address.
     func accounts() throws -> [Account]
+    /// Whether there is an account.
+    func hasAccount() throws -> Bool
     func device(_ node: NodeID, of account: UniqueID) throws -> Device?
     func usage(of scope: ScopeID) throws -> Usage
     func totals() throws -> Totals
@@ -143,6 +145,8 @@ public protocol Transaction: Snapshot, SweepTransaction, RevocationTransaction {
     /// Deletes an account with its devices and its scope.
     func deleteAccount(_ id: UniqueID) throws
     func insert(_ device: Device, token: TokenHash) throws
+    /// - Returns: the device with its new name; nil if the account has no such device.
+    func rename(_ node: NodeID, of account: UniqueID, to name: String) throws -> Device?
     /// - Returns: whether the device existed.
     func deleteDevice(_ node: NodeID, of account: UniqueID) throws -> Bool
     /// Deletes all devices of an account except `node`; all devices if `node` is nil.

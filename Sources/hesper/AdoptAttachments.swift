@@ -29,10 +29,10 @@ struct AdoptAttachments: AsyncParsableCommand {
         Terminal.printLine("Marker: \(try await marker(claim, of: store.installation.node))")
         let walk = try await BlobWalk.run(in: blobs, knownTo: store, at: .now)
         Terminal.printLine(
-            "Known to this database: \(count(walk.files - walk.unknownFiles, "file")) with "
+            "Known to this database: \(counted(walk.files - walk.unknownFiles, "file")) with "
                 + "\(walk.bytes - walk.unknownBytes) bytes.")
         Terminal.printLine(
-            "Unknown to this database: \(count(walk.unknownFiles, "file")) with \(walk.unknownBytes) bytes.")
+            "Unknown to this database: \(counted(walk.unknownFiles, "file")) with \(walk.unknownBytes) bytes.")
         if !yes { try confirm(walk) }
         try await claim.adopt(acceptingUnknown: walk.unknownFiles)
         Terminal.printLine(

@@ -75,8 +75,8 @@ enum DatabaseLocation: Equatable {
                 throw Failure("Cannot connect to the database set with HESPER_DATABASE or --database: \(text)")
             } catch is DatabaseEmpty {
                 throw Failure(
-                    "The database contains no Hesper data. Set the database that hesper serve uses with HESPER_DATABASE or "
-                        + "--database.", .settings)
+                    "The database contains no Hesper data. Set HESPER_DATABASE or --database to the database of the server "
+                        + "(hesper serve).", .settings)
             }
         }
     }

@@ -47,7 +47,7 @@ struct ExportCommand: AsyncParsableCommand {
         bar.end()
         for missing in report.missing { Terminal.printError(missing.description) }
         file.printResult(
-            "Exported \(file.path): \(count(report.notes, "note")), \(count(report.attachments, "attachment"))"
+            "Exported \(file.path): \(counted(report.notes, "note")), \(counted(report.attachments, "attachment"))"
                 + (report.missing.isEmpty ? "." : ", \(report.missing.count) missing or damaged."))
         if !report.missing.isEmpty { throw ExitCode(Failure.Kind.failed.rawValue) }
     }

@@ -18,6 +18,8 @@ struct Hesper: AsyncParsableCommand {
             Commands other than serve and migrate-data use the settings of the service installed on this machine, unless \
             --data, --database, --config or their variables are set, or the working directory has a folder named data.
 
+            The command sync is a client, and needs none of these settings.
+
             All commands except migrate-data and restore may run while hesper serve runs.
 
             Exit status: 0 success; 1 failure, or problems found; 64 invalid command line; 78 invalid setting.
@@ -26,7 +28,7 @@ struct Hesper: AsyncParsableCommand {
         subcommands: [
             Serve.self, AccountCommand.self, BackupCommand.self, RestoreCommand.self, Check.self, Doctor.self,
             Import.self,
-            ExportCommand.self, MigrateData.self, AdoptAttachments.self,
+            ExportCommand.self, SyncCommand.self, MigrateData.self, AdoptAttachments.self,
         ])
 
     static func main() async {

@@ -11,8 +11,8 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve the API over HTTP until SIGTERM or SIGINT.",
         discussion: """
-            Requests in progress are completed before the server exits. Every option can also be set by a variable or in a file. \
-            See hesper --help.
+            Requests in progress are completed before the server exits. Every option can also be set by an environment variable or \
+            in a settings file. See hesper --help.
             """)
 
     @OptionGroup var serveOptions: ServeOptions

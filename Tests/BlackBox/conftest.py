@@ -1,13 +1,19 @@
 """Options and fixtures of the black-box tests: servers, accounts, devices and random seeds."""
 
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
-import postgres
 import pytest
-from client import Client, Server
+
+# Their assertions show the values that differ, as those of tests do.
+pytest.register_assert_rewrite("client_cases")
+
+import postgres
+from client import LOGS, ROOT, Client, Server
 from device import Device
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -18,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="sqlite",
         help="the database of the test servers",
     )
-    parser.addoption("--seeds", type=int, help="the number of random runs of differential/ (default 2, with --everything 40)")
+    parser.addoption("--seeds", type=int, help="the number of random runs of a test (differential/: 2, with --everything 40)")
     parser.addoption("--operations", type=int, help="the operations per random run (default 300, with --everything 1250)")
 
 
@@ -43,6 +49,18 @@ def is_worker(config: pytest.Config) -> bool:
     return hasattr(config, "workerinput")
 
 
+def named_files(config: pytest.Config) -> set[Path]:
+    """The files named on the command line."""
+    return {Path(argument.split("::")[0]).resolve() for argument in config.args}
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With PostgreSQL, the other files are not even imported, because that takes each worker some seconds."""
+    if config.getoption("--store") == "sqlite" or not collection_path.is_file() or collection_path in named_files(config):
+        return None
+    return True if "both_stores" not in collection_path.read_text() else None
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     select(config, items)
@@ -52,14 +70,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def select(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselects tests by marker (see pytest.ini). A file named on the command line always runs."""
-    named = {Path(argument.split("::")[0]).resolve() for argument in config.args}
+    named = named_files(config)
 
     def is_left_out(item: pytest.Item) -> bool:
         if item.path in named:
             return False
-        if config.getoption("--store") != "sqlite" and not item.get_closest_marker("both_stores"):
-            return True
-        return bool(item.get_closest_marker("thorough")) and not config.getoption("--everything")
+        # The order of two pushes concerns the server more than the web app and the library.
+        is_second_order = "B pushes first" in item.name and item.path.parent.name in ("browser", "library")
+        is_thorough = is_second_order or bool(item.get_closest_marker("thorough"))
+        if config.getoption("--store") != "sqlite":
+            if not item.get_closest_marker("both_stores"):
+                return True
+            is_thorough = is_thorough or bool(item.get_closest_marker("thorough_on_postgresql"))
+        return is_thorough and not config.getoption("--everything")
 
     left_out = [item for item in items if is_left_out(item)]
     if left_out:
@@ -89,10 +112,26 @@ def postgresql() -> postgres.PostgreSQL:
     return postgres.running()
 
 
+@cache
+def small_app() -> Path:
+    """A folder with a web app of one page. Reading the real one takes half of the processor time of a server's start."""
+    folder = LOGS / f"share-{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
+    (folder / "Public").mkdir(parents=True, exist_ok=True)
+    (folder / "Public/index.html").write_text("<!doctype html><title>Hesper</title>")
+    shutil.copy(ROOT / "openapi.yaml", folder)
+    return folder
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tests in these folders start many servers and do not open the web app."""
+    Server.public = small_app() if item.path.parent.name in ("command", "faults", "library", "postgres") else None
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     """A server shared by all tests that change only accounts they created."""
-    with Server() as running:
+    with Server(environment={"HESPER_PUBLIC": str(ROOT)}) as running:
         yield running
 
 

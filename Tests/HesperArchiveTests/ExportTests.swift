@@ -63,6 +63,51 @@ import Testing
         #expect(document.contains("\"notes\":[\(String(decoding: body, as: UTF8.self))]"))
     }
 
+    @Test func marksAreThoseOfTheWebApp() throws {
+        let file = URL(filePath: #filePath).appending(path: "../../Vectors/marks.json").standardizedFileURL
+        let cases = try JSONReader.read(Array(try Data(contentsOf: file))).elements
+        #expect(cases.count > 20)
+        let known = UniqueID("c9a646d3-9c61-4cb7-bfcd-ee2522c8f633")
+        for each in cases {
+            let text = try #require(each["text"]?.text)
+            let exported = AttachmentMark.rewrite(Array(text.utf8)) {
+                $0 == known ? AttachmentMark.target(of: "Attachments/Rome 2.png") : nil
+            }
+            #expect(String(decoding: exported, as: UTF8.self) == each["exported"]?.text)
+            #expect(AttachmentMark.removeAll(from: text) == each["plain"]?.text)
+        }
+    }
+
+    /// Marks become paths in the files of notes, and stay as they are in `hesper.json`.
+    @Test func picturesInTextsBecomePaths() async throws {
+        let home = try await TestAccount()
+        let picture = try await home.attachment([0x89, 0x50], "Villa (2) é.png", "image/png")
+        let unknown = UniqueID.random()
+        // A device uploaded a deleted attachment again, under an ID that is derived from the deleted one and the note.
+        let deleted = UniqueID.random()
+        let text = "![A \\] b](attachment:\(picture) \"t)\")\n![](attachment:\(unknown)) \\![](attachment:\(picture))"
+        let id = try await home.note("Rome\n" + text, at: 60)
+        let old = try await home.note("![](attachment:\(picture))\nNaples", at: 120, (.archived, .bool(true)))
+        let copied = try await home.note("Copied ![B](attachment:\(deleted))", at: 180)
+        let again = UniqueID.derived(from: copied.description, in: deleted)
+        try await home.attachment([1], "again.png", "image/png", again)
+
+        let (report, files, _) = try await home.exported()
+        #expect(report.missing.isEmpty)
+        let path = "Attachments/Villa%20%282%29%20é.png"
+        let rewritten = "Rome\n![A \\] b](\(path) \"t)\")\n![](attachment:\(unknown)) \\![](attachment:\(picture))"
+        #expect(String(decoding: try #require(files["Rome.md"]), as: UTF8.self) == rewritten)
+        #expect(String(decoding: try #require(files["Archive/Naples.md"]), as: UTF8.self) == "![](../\(path))\nNaples")
+        #expect(
+            String(decoding: try #require(files["Copied B.md"]), as: UTF8.self) == "Copied ![B](Attachments/again.png)")
+        #expect(files["Attachments/Villa (2) é.png"] == [0x89, 0x50])
+        let document = try JSONReader.read(try #require(files["hesper.json"]))
+        let texts = try document.member("notes").elements.compactMap { $0["text"]?.text }
+        #expect(texts.contains("Rome\n" + text))
+        #expect(try document.member("files")[old.description] == "Archive/Naples.md")
+        #expect(try document.member("files")[id.description] == "Rome.md")
+    }
+
     @Test func emptyAccountIsExported() async throws {
         let (report, files, _) = try await TestAccount().exported()
         #expect(report == ExportReport())

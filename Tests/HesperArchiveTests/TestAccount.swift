@@ -68,8 +68,9 @@ final class TestAccount: Sendable {
     }
 
     @discardableResult
-    func attachment(_ bytes: [UInt8], _ filename: String?, _ mimeType: String) async throws -> UniqueID {
-        let id = UniqueID.random()
+    func attachment(
+        _ bytes: [UInt8], _ filename: String?, _ mimeType: String, _ id: UniqueID = .random()
+    ) async throws -> UniqueID {
         let name = BlobName(scope: scope, attachment: id)
         let chunks = AsyncStream<ByteBuffer> {
             $0.yield(ByteBuffer(bytes: bytes))

@@ -48,7 +48,7 @@ struct InconsistencyTests {
         Damage("UPDATE edits SET body = '7' WHERE type = 'note'", "NOTE has a parcel of edits that cannot be read"),
         Damage(
             "UPDATE edits SET last_clock = \(none)",
-            "NOTE has a parcel of edits whose clocks differ from its columns."),
+            "NOTE has a parcel of edits whose clocks differ from those in the columns of its row."),
         Damage("UPDATE edits SET pushed_at = pushed_at + interval '1 second'", mismatch),
         Damage("UPDATE edits SET sequence = sequence + 1", mismatch),
         Damage("UPDATE edits SET pushed_by = decode(repeat('00', 8), 'hex')", mismatch),

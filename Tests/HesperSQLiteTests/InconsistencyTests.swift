@@ -47,7 +47,7 @@ struct InconsistencyTests {
         Damage("UPDATE edits SET body = 'x' WHERE type = 'note'", "NOTE has a parcel of edits that cannot be read"),
         Damage(
             "UPDATE edits SET last_clock = zeroblob(16)",
-            "NOTE has a parcel of edits whose clocks differ from its columns."),
+            "NOTE has a parcel of edits whose clocks differ from those in the columns of its row."),
         Damage("UPDATE edits SET pushed_at = pushed_at + 1000", mismatch),
         Damage("UPDATE edits SET sequence = sequence + 1", mismatch),
         Damage("UPDATE edits SET pushed_by = zeroblob(8)", mismatch),

@@ -9,20 +9,20 @@ import Testing
 
 @testable import HesperServer
 
-/// Limits on headers, bodies, time and connections (protocol.md, HTTP rules).
-@Suite(.serialized) struct ConnectionTests {
-    /// Runs a server, and `body` on a thread of its own, because it blocks on sockets.
-    private static func withServer(
-        _ change: @escaping TestServer.Change = { _ in }, _ body: @escaping @Sendable (Int) throws -> Void
-    ) async throws {
-        try await TestServer.test(.live, change) { client in
-            let port = client.port
-            try await withCheckedThrowingContinuation { continuation in
-                Thread.detachNewThread { continuation.resume(with: Result { try body(port) }) }
-            }
+/// Runs a server, and `body` on a thread of its own, because it blocks on sockets.
+private func withServer(
+    _ change: @escaping TestServer.Change = { _ in }, _ body: @escaping @Sendable (Int) throws -> Void
+) async throws {
+    try await TestServer.test(.live, change) { client in
+        let port = client.port
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try body(port) }) }
         }
     }
+}
 
+/// Each test waits two seconds, until the server closes the connection. They run at the same time.
+@Suite struct RefusedRequestTests {
     struct Refusal: Sendable, CustomTestStringConvertible {
         let name: String
         let request: String
@@ -82,7 +82,7 @@ import Testing
 
     /// The response has the reason, and the connection closes.
     @Test(arguments: refusals) func invalidRequestsAreRefused(_ refusal: Refusal) async throws {
-        try await ConnectionTests.withServer { port in
+        try await withServer { port in
             let connection = try RawConnection(port: port)
             connection.send(refusal.request)
             let response = connection.readToEnd()
@@ -93,9 +93,12 @@ import Testing
             #expect(response.contains(#""requestID":""#))
         }
     }
+}
 
+/// Limits on headers, bodies, time and connections (protocol.md, HTTP rules).
+@Suite(.serialized) struct ConnectionTests {
     @Test func aRefusalFollowsEarlierResponses() async throws {
-        try await ConnectionTests.withServer { port in
+        try await withServer { port in
             let connection = try RawConnection(port: port)
             connection.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nnonsense\r\n\r\n")
             let responses = connection.readToEnd()
@@ -107,7 +110,7 @@ import Testing
 
     @Test func aSlowBodyTimesOut() async throws {
         let change: TestServer.Change = { $0.connections.bodySeconds = 1 }
-        try await ConnectionTests.withServer(change) { port in
+        try await withServer(change) { port in
             let connection = try RawConnection(port: port)
             connection.send(
                 "POST /v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"
@@ -120,7 +123,7 @@ import Testing
 
     @Test func aSlowHeadTimesOut() async throws {
         let change: TestServer.Change = { $0.connections.idleSeconds = 1 }
-        try await ConnectionTests.withServer(change) { port in
+        try await withServer(change) { port in
             let connection = try RawConnection(port: port)
             connection.send("GET /healthz HTTP/1.1\r\nHost: ")
             #expect(connection.readToEnd().isEmpty)
@@ -128,7 +131,7 @@ import Testing
     }
 
     @Test func expectContinueGetsAnInterimResponse() async throws {
-        try await ConnectionTests.withServer { port in
+        try await withServer { port in
             let body = #"{"email":"ada@example.org","password":"12345678","deviceName":"phone"}"#
             let head = "POST /v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
             let connection = try RawConnection(port: port)
@@ -145,7 +148,7 @@ import Testing
 
     @Test func connectionsBeyondTheLimitWait() async throws {
         let change: TestServer.Change = { $0.connections.count = 2 }
-        try await ConnectionTests.withServer(change) { port in
+        try await withServer(change) { port in
             // The test's own client has one connection.
             let first = try RawConnection(port: port)
             first.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -164,7 +167,7 @@ import Testing
             $0.connections.perAddress = 3
             $0.connections.countsLoopback = true
         }
-        try await ConnectionTests.withServer(change) { port in
+        try await withServer(change) { port in
             // The test's own client may have one connection.
             var open: [RawConnection] = []
             var refusal: String?
@@ -221,7 +224,7 @@ import Testing
                 + "Transfer-Encoding: chunked\r\n\r\n1;", String(repeating: "a=b;", count: 2_048)
         ),
     ]) func endlessInputWithoutARequestIsCut(_ head: String, _ more: String) async throws {
-        try await ConnectionTests.withServer { port in
+        try await withServer { port in
             let connection = try RawConnection(port: port)
             connection.send(head)
             for _ in 0..<(2 * UnparsedByteLimit.maximumBytes / more.utf8.count) { connection.send(more) }

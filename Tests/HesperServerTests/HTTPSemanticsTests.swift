@@ -55,7 +55,7 @@ import Testing
             #expect(refused.headers[.allow] == "GET, HEAD, POST, OPTIONS")
             let options = try await client.send(.options, "/v1/devices/0123456789abcdef")
             #expect(options.status == 204)
-            #expect(options.headers[.allow] == "DELETE, OPTIONS")
+            #expect(options.headers[.allow] == "PATCH, DELETE, OPTIONS")
         }
     }
 

@@ -34,6 +34,7 @@ import Testing
     @Test(arguments: [
         ("/", "text/html; charset=utf-8", "<!doctype html>"),
         ("/?from=elsewhere", "text/html; charset=utf-8", "<!doctype html>"),
+        ("/capture?text=shared", "text/html; charset=utf-8", "<!doctype html>"),
         ("/js/ui/list.js", "text/javascript; charset=utf-8", "run()"),
         ("/sw.js", "text/javascript; charset=utf-8", "work()"),
         ("/manifest.webmanifest", "application/manifest+json; charset=utf-8", "{}"),
@@ -65,9 +66,9 @@ import Testing
             #expect(!policy.contains("unsafe"))
             #expect(
                 policy.components(separatedBy: "; ") == [
-                    "default-src 'self'", "img-src 'self' blob: data:", "object-src 'none'", "base-uri 'none'",
-                    "frame-ancestors 'none'", "form-action 'self'", "require-trusted-types-for 'script'",
-                    "trusted-types hesper",
+                    "default-src 'self'", "img-src 'self' blob: data:", "media-src 'self' blob:", "object-src 'none'",
+                    "base-uri 'none'", "frame-ancestors 'none'", "form-action 'self'",
+                    "require-trusted-types-for 'script'", "trusted-types hesper hesper-paste",
                 ])
         }
     }

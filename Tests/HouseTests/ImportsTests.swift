@@ -18,6 +18,18 @@ import Testing
             "HesperArchive", ["HesperModel", "HesperStore"],
             ["CArchive", "Foundation", "NIOCore", "NIOPosix"]
         ),
+        (
+            "HesperClient", ["HesperModel"],
+            [
+                "Crypto", "Foundation", "FoundationNetworking", "GRDB", "Observation", "SQLite3", "Security",
+                "Synchronization",
+            ]
+        ),
+        ("HesperClientTesting", ["HesperClient", "HesperModel"], ["Foundation", "Synchronization"]),
+        (
+            "HesperMirror", ["HesperClient", "HesperModel"],
+            ["CFolder", "Crypto", "Dispatch", "Foundation"]
+        ),
         ("HesperSQL", ["HesperModel", "HesperStore"], []),
         (
             "HesperSQLite", ["HesperModel", "HesperSQL", "HesperStore"],

@@ -29,6 +29,11 @@ extension StoreContract {
                 is: ["aaron@example.com", "ada@example.com", "Zoe@example.com"])
             try expect(Set([client.scope, others[0].scope, others[1].scope]).count, is: 3)
         },
+        Case("whether there is an account") { (client: Client) in
+            try expect(try await client.read { try $0.hasAccount() }, is: true)
+            try await client.store.write { try $0.deleteAccount(client.account.uniqueID) }
+            try expect(try await client.read { try $0.hasAccount() }, is: false)
+        },
         Case("totals include accounts, devices and the bytes of attachments") { (client: Client) in
             let before = try await client.read { try $0.totals() }
             try expect(before, is: Totals(accounts: 1, devices: 1, blobBytes: 0))

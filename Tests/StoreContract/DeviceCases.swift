@@ -68,6 +68,18 @@ extension StoreContract {
                 try await client.read { try $0.devices(of: stranger.account.uniqueID, after: nil, limit: 9) },
                 is: [stranger.device])
         },
+        Case("a device can only be renamed by its own account") { (client: Client) in
+            let stranger = try await Client(on: client.store, email: "bob@example.com")
+            let (node, id) = (client.device.node, client.account.uniqueID)
+            try expect(
+                try await client.store.write { try $0.rename(node, of: stranger.account.uniqueID, to: "mine") }, is: nil
+            )
+            try expect(try await client.read { try $0.device(node, of: id) }, is: client.device)
+            let renamed = try await client.store.write { try $0.rename(node, of: id, to: "kitchen") }
+            try expect(renamed?.name, is: "kitchen")
+            try expect(try await client.read { try $0.device(node, of: id) }, is: renamed)
+            try expect(try await client.store.session(of: client.token)?.device.name, is: "kitchen")
+        },
         Case("a device can only be signed out of its own account") { (client: Client) in
             let stranger = try await Client(on: client.store, email: "bob@example.com")
             let (node, id) = (client.device.node, client.account.uniqueID)

@@ -1,3 +1,5 @@
+import HesperModel
+
 /// Random numbers that are reproducible with a seed (SplitMix64; Steele, Lea and Flood 2014).
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
@@ -33,6 +35,15 @@ enum Words {
 
     /// A query of words, prefixes of words, and quoted parts of a text.
     static func query(of texts: [String], using random: inout SeededGenerator) -> String {
+        // Rarely, three pieces have more terms than a query may have.
+        for _ in 0..<100 {
+            let query = pieces(of: texts, using: &random)
+            if (try? SearchQuery(query)) != nil { return query }
+        }
+        return ""
+    }
+
+    private static func pieces(of texts: [String], using random: inout SeededGenerator) -> String {
         (0..<Int.random(in: 1...3, using: &random)).map { _ in
             let scalars = Array(
                 (Bool.random(using: &random) ? all : texts.sorted()).randomElement(using: &random)?.unicodeScalars

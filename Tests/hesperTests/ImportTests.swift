@@ -199,6 +199,6 @@ import Testing
     func idsAreDerivedFromThePath(folder: String, folders: [String], name: String, id: String) {
         let zero = Timestamp(clamping: 0)
         let file = SourceFile(path: "", folders: folders, name: name, byteCount: 0, creation: zero, modification: zero)
-        #expect(SourceNote.uniqueID(of: file, in: folder).description == id)
+        #expect(ImportedNote.uniqueID(folder: folder, path: file.relativePath).description == id)
     }
 }

@@ -51,7 +51,7 @@ public enum CanonicalForm {
         return composition
     }
 
-    /// The scalars of `text` in NFD: each scalar is decomposed, then marks are put into canonical order (D109).
+    /// The scalars of `text` in NFD: each scalar is decomposed, then marks are put into canonical order (Unicode 3.11, D109).
     private static func decomposed(_ text: String) -> [Unicode.Scalar] {
         var result: [Unicode.Scalar] = []
         var marks: [(scalar: Unicode.Scalar, order: UInt8)] = []

@@ -12,8 +12,7 @@ public protocol Bag {
     /// The greatest clock among the texts that `node` wrote and whose clock is less than `clock`. Texts whose value was thinned
     /// away are included. Nil if there are none.
     func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock?
-    /// The texts of an object that, when they arrived, named clocks of other texts that the bag did not have. The result is in
-    /// any order.
+    /// The texts of an object whose ``Parcel/missingAncestors`` is not empty, in any order.
     func textDescents(of object: UniqueID) throws -> [TextDescent]
     /// The clock of the text that was current when the scope was at this sequence number; nil if the object had no text.
     func currentText(of object: UniqueID, at sequence: Int64) throws -> Clock?
@@ -32,11 +31,11 @@ extension Bag {
     }
 }
 
-/// A text in the bag that named clocks of other texts when it arrived, although the bag did not have these texts (merge.md,
-/// Text).
+/// A text whose ``Parcel/missingAncestors`` is not empty: on its arrival, the bag lacked texts that it descends from,
+/// or a device resent it to a restored server (merge.md, Descent).
 public struct TextDescent: Sendable, Equatable {
     public let clock: Clock
-    /// The clocks of the texts that the bag did not have: see ``Parcel/missingAncestors``.
+    /// See ``Parcel/missingAncestors``.
     public let missingAncestors: [Clock]
     /// The scope's sequence number after the text was added.
     public let sequence: Int64

@@ -20,8 +20,8 @@ public struct Parcel: Sendable, Equatable {
     public var edits: [Edit]
     /// For a text that the server made: the greatest clock of the devices' texts that it was made from (merge.md, Text).
     public var textOrigin: Clock?
-    /// The clocks of the texts that the parcel's text descends from, but that the bag did not have when the parcel arrived. If a
-    /// device gave the parcel's text back to a restored server, the clock of that text itself is included.
+    /// The clocks of the texts that the parcel's text descends from, but that the bag did not have when the parcel
+    /// arrived. If a device resent the parcel's text to a restored server, the clock of that text itself is included.
     public var missingAncestors: [Clock]
     /// Whether the server made these edits.
     public var isServerMade: Bool

@@ -42,7 +42,7 @@ public struct Merge {
         for parcel in outcome.parcels {
             for case let clock? in parcel.edits.map(\.clock) {
                 outcome.greatestClock = max(outcome.greatestClock ?? clock, clock)
-                // A device may give back an edit that the server made before a backup was restored. The server must not use the
+                // A device may resend an edit that the server made before a backup was restored. The server must not use the
                 // clock of that edit again.
                 if clock.node == draft.context.server { outcome.serverClock = max(outcome.serverClock ?? clock, clock) }
             }
@@ -171,8 +171,8 @@ public struct Merge {
             receipt.edits.append((edit, false))
         }
         if isDeleted, draft.parcels[parcel].edits.allSatisfy({ $0.clock == nil }) {
-            // The server cannot tell whether the bag already has an edit without a clock. If no edit with a clock is new, it is
-            // assumed that the whole change was sent before.
+            // For an edit without a clock, the server cannot tell whether the bag already has it. If the change has no new edit
+            // with a clock, it is assumed that the whole change was sent before.
             draft.clear(parcel)
         }
         if !isDeleted, !draft.parcels[parcel].edits.isEmpty || draft.state(id) != nil { draft.set(id, .entity(entity)) }

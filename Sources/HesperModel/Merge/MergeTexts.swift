@@ -27,8 +27,8 @@ struct MergeTexts {
         var isBase = false
         var replacesUnread = false
 
-        /// Whether a device gives the text back to a restored server.
-        var isGivenBack: Bool { base == clock }
+        /// Whether a device resends the text to a restored server.
+        var isResent: Bool { base == clock }
         /// The clocks of other texts that this text names.
         var named: [Clock] { ([base].compactMap(\.self) + (after ?? [])).filter { $0 != clock } }
     }
@@ -54,19 +54,19 @@ struct MergeTexts {
     }
 
     /// If a base was sent along with a text and the bag lacks the base, adds the base to the bag. The base is treated like a text
-    /// that a device gives back to a restored server.
+    /// that a device resends to a restored server.
     private mutating func addBase(
         of text: Incoming, into entity: inout Entity, in draft: inout ScopeDraft
     ) throws {
-        guard let base = text.base, let value = text.baseValue, !text.isGivenBack,
+        guard let base = text.base, let value = text.baseValue, !text.isResent,
             base != entity.register(.text)?.clock,
             draft.ahead(base, field: "textBase", pointer: "") == nil,
             draft.revoked(base, field: "textBase", pointer: "") == nil,
             try draft.find(.text, base, of: entity.uniqueID) == nil
         else { return }
         let parcel = draft.add(Parcel(object: entity.uniqueID, objectType: .note, edits: []))
-        let givenBack = Incoming(clock: base, text: value, base: base, after: [], isBase: true)
-        try add(givenBack, into: &entity, parcel: parcel, in: &draft)
+        let resent = Incoming(clock: base, text: value, base: base, after: [], isBase: true)
+        try add(resent, into: &entity, parcel: parcel, in: &draft)
     }
 
     /// Adds one text to the note, and decides by its descent which text is current.
@@ -184,14 +184,14 @@ struct MergeTexts {
             return .history
         }
         let base: Clock?
-        if text.isGivenBack {
+        if text.isResent {
             guard let restored = draft.context.restoredSequence else { return text.isBase ? .history : .unknown }
-            // Texts that devices give back to a restored server form a chain in the order of their clocks. The chain starts at
+            // Texts that devices resend to a restored server form a chain in the order of their clocks. The chain starts at
             // the text that was current when the server was restored.
-            let givenBack = known.filter { $0.missingAncestors.contains($0.clock) && $0.sequence > restored }
-            if givenBack.contains(where: { $0.clock > text.clock }) { return .history }
+            let resent = known.filter { $0.missingAncestors.contains($0.clock) && $0.sequence > restored }
+            if resent.contains(where: { $0.clock > text.clock }) { return .history }
             base =
-                try givenBack.map(\.clock).max()
+                try resent.map(\.clock).max()
                 ?? (draft.wasKnown(id) ? draft.bag.currentText(of: id, at: restored) : nil)
         } else if let after = text.after {
             base = try after.last { try draft.hasText($0, of: id) } ?? text.base
@@ -220,12 +220,12 @@ struct MergeTexts {
         return max(base, own ?? base)
     }
 
-    /// The clocks that a text names and whose texts the bag lacks. If a device gives the text back, the text's own clock is
-    /// added.
+    /// The clocks that a text names and whose texts the bag lacks. If a device resends the text to a restored server,
+    /// the text's own clock is added.
     private func missingAncestors(of text: Incoming, _ entity: Entity, in draft: ScopeDraft) throws -> [Clock] {
         let current = entity.register(.text)?.clock
         var missing = try text.named.filter { try $0 != current && !draft.hasText($0, of: entity.uniqueID) }
-        if text.isGivenBack { missing.append(text.clock) }
+        if text.isResent { missing.append(text.clock) }
         return missing
     }
 
@@ -245,8 +245,7 @@ struct MergeTexts {
 
 /// Functions that look up the texts of a note.
 extension ScopeDraft {
-    /// The texts, in the bag or in this push, that named clocks of other texts when they arrived, although the bag did not have
-    /// these texts.
+    /// The texts of an object, in the bag and in this push, whose ``Parcel/missingAncestors`` is not empty.
     fileprivate func textDescents(of id: UniqueID) throws -> [TextDescent] {
         let known = wasKnown(id) ? try bag.textDescents(of: id) : []
         return known

@@ -27,7 +27,8 @@ public struct Receipt: Sendable, Equatable {
         public var outcome: Outcome
         /// The clock of the current value; nil if there is none.
         public var clock: Clock?
-        /// For a text: its words that the current text lacks, in the order of the current text.
+        /// For a text: the words of the pushed text that the current text lacks, ordered by the location at which the current text
+        /// has other words instead.
         public var superseded: [TextMerge.Superseded] = []
         public var problem: Problem?
 

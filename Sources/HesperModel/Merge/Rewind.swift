@@ -44,8 +44,8 @@ public struct Rewind: Sendable {
     /// A register to restore.
     public struct Restoration: Sendable, Equatable {
         public let attribute: Attribute
-        /// The version to restore. Nil if the default must be restored, because no other device set the register, or because no
-        /// value that another device set is still stored.
+        /// The version to restore. Nil if the default must be restored, because all edits of the register are undone, or because
+        /// no value of its other edits is still stored.
         public let version: Version?
         /// Whether the value that was current before the undone edits was thinned away, so that an older value is restored.
         public let isOlder: Bool

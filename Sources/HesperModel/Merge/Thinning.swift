@@ -1,5 +1,5 @@
 /// Decides which superseded values of a register are dropped. This is a pure function of the register's versions in the bag, of
-/// what the devices have read, and of the time (merge.md, Thinning).
+/// the positions that the devices have read, and of the time (merge.md, Thinning).
 ///
 /// Of the values that arrived in the same hour or on the same day (in UTC), the value with the greatest clock is kept. The
 /// current value and texts that lost words in a merge are never dropped. Texts that a device may still use as a base are not
@@ -98,8 +98,8 @@ public struct Thinning: Sendable {
             let isFirstOfDay = days.insert(version.pushedAt.milliseconds.flooredDivision(by: Timestamp.day).0).inserted
             defer { supersession = min(supersession ?? version.pushedAt, version.pushedAt) }
             guard version.clock < current, !isFirstOfDay, attribute != .text || !version.hasLostWords else { continue }
-            // If the list does not contain a value that superseded this version, that value arrived after the list was read. It
-            // is treated as having arrived now.
+            // `supersession` is nil if the value that superseded this version arrived after `versions` was read. The
+            // version is then treated as superseded now.
             let superseded = max(supersession ?? now, version.pushedAt)
             let end = superseded.adding(isFirstOfHour ? hourly : all)
             if end > now {

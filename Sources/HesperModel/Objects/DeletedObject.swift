@@ -23,7 +23,7 @@ public struct DeletedObject: Sendable, Equatable {
     /// has that ID; if both have one, the result has the smaller ID. If one of the two has a `rescuedInto`, the result has it.
     /// The earlier deletion date is kept.
     /// - Returns: whether anything changed.
-    mutating func fold(_ other: DeletedObject) -> Bool {
+    public mutating func fold(_ other: DeletedObject) -> Bool {
         let before = self
         switch (mergedInto, other.mergedInto) {
         case (nil, let target?): mergedInto = target

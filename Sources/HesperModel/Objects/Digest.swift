@@ -15,7 +15,7 @@ public struct Digest: Hashable, Sendable {
     public static let zero = Digest()
 
     /// The first 16 bytes of the SHA-256 of `lines`.
-    init(of lines: [UInt8]) {
+    public init(of lines: [UInt8]) {
         var high: UInt64 = 0
         var low: UInt64 = 0
         SHA256.hash(data: lines).withUnsafeBytes { bytes in

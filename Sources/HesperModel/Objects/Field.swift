@@ -101,9 +101,9 @@ extension Section {
         }
     }
 
-    /// The members of the JSON of this section's objects, in the order in which they are written.
+    /// The members of an object's JSON in this section, in the order in which they are written.
     public var parts: [Part] { Section.parts[rawValue] }
-    /// The members of the JSON of this section's objects, sorted by the bytes of their names, like the lines of a digest.
+    /// The members of an object's JSON in this section, sorted by the bytes of their names, like the lines of a digest.
     var partsByName: [Part] { Section.partsByName[rawValue] }
 
     private static let parts = allCases.map { section in

@@ -75,9 +75,22 @@ extension Value: Equatable {
 }
 
 extension String {
-    /// Whether both strings have the same UTF-8 bytes.
-    func isIdentical(to other: String) -> Bool {
-        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    /// Whether both strings have the same UTF-8 bytes. They are compared in words of eight bytes, because texts may be long.
+    package func isIdentical(to other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        var (left, right) = (self, other)
+        return left.withUTF8 { left in
+            right.withUTF8 { right in
+                let (words, otherWords) = (UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
+                var index = 0
+                while index + 8 <= words.count {
+                    let word = words.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                    guard word == otherWords.loadUnaligned(fromByteOffset: index, as: UInt64.self) else { return false }
+                    index += 8
+                }
+                return left[index...].elementsEqual(right[index...])
+            }
+        }
     }
 }
 

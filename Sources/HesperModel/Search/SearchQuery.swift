@@ -20,7 +20,7 @@ public struct Term: Sendable, Hashable {
 ///
 /// A text matches if it contains every phrase of the query. It contains a phrase if it contains the terms of the phrase in
 /// direct succession. A word of a query is a phrase of one term, or of several terms if the word is split ("don't", 東京都). The
-/// last term of each phrase is a prefix. Typographic quotation marks, which telephones insert, are accepted. A phrase without a
+/// last term of each phrase is a prefix. Typographic quotation marks, which phones insert, are accepted. A phrase without a
 /// closing quotation mark extends to the end of the query. A query without terms matches everything.
 public struct SearchQuery: Sendable, Hashable {
     /// The maximum length of a query, in Unicode scalars.

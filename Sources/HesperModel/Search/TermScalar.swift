@@ -94,7 +94,7 @@ struct TermScalar {
         }
     }
 
-    /// Letters that Unicode does not decompose, with the letters that people type instead if their keyboard lacks them.
+    /// Letters that Unicode does not decompose, with the letters that users type if their keyboard lacks them.
     private static let strokes: [Unicode.Scalar: String] = [
         "ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ŧ": "t", "ı": "i", "æ": "ae", "œ": "oe",
     ]

@@ -41,10 +41,11 @@ struct TextBudget: Sendable {
     mutating func spend(_ count: Int) { steps += count }
 }
 
-/// The difference of two sequences of numbers.
+/// The difference between two sequences of numbers.
 ///
 /// Small differences are found by Myers' algorithm (1986). Large differences are first split at numbers that occur exactly once in
-/// each sequence, as `git diff --patience` does. When the budget is spent, the rest of the sequences counts as one replacement.
+/// each sequence, as `git diff --patience` does. After
+/// ``TextBudget/limit`` comparisons, each remaining range is treated as replaced as a whole.
 struct TextDiff {
     /// The method to try first.
     enum Method {

@@ -101,7 +101,7 @@ struct TextInsertion {
     func adding(_ other: TextInsertion) -> TextInsertion { TextInsertion(self, elements + other.elements) }
 }
 
-/// A gap, that is, a place between two tokens of the base, where both sides inserted something (merge.md, Text, rule 5).
+/// A gap (a place between two tokens of the base) where both sides inserted text (merge.md, Text, rule 5).
 struct TextGap {
     /// Whether a line of the base starts at this gap. ``endsLine`` says whether a line of the base ends at this gap.
     let startsLine: Bool

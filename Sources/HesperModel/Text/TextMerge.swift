@@ -29,7 +29,8 @@ public enum TextMerge {
     /// The result of a merge.
     public struct Outcome: Sendable, Equatable {
         public var text: String
-        /// The insertions of the older text that the merged text lacks, in the order of the merged text.
+        /// The insertions of the older text that the merged text lacks, ordered by the location at which the merged text has
+        /// other words instead.
         public var superseded: [Superseded] = []
     }
 
@@ -91,5 +92,5 @@ public enum TextMerge {
     }
 
     /// Whether two strings have equal bytes. Swift's `==` would also accept canonically equivalent strings.
-    private static func isSame(_ one: String, _ other: String) -> Bool { one.utf8.elementsEqual(other.utf8) }
+    private static func isSame(_ one: String, _ other: String) -> Bool { one.isIdentical(to: other) }
 }

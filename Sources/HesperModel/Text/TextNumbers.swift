@@ -13,7 +13,7 @@ struct TextNumbers {
 
     private var known: [Key: Int32] = [:]
 
-    /// Reserves space for a number of different byte sequences.
+    /// - Parameter capacity: the number of different byte sequences for which space is reserved.
     init(capacity: Int = 0) { known.reserveCapacity(capacity) }
 
     mutating func number(of bytes: ArraySlice<UInt8>) -> Int32 {

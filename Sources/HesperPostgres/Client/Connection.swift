@@ -27,7 +27,7 @@ final class Connection {
     private var pending: [Expected] = []
     /// The results that the current call returns.
     private var awaited: [QueryResult] = []
-    /// The approximate number of bytes enqueued since the pipeline was last emptied.
+    /// The approximate number of bytes of arguments that were enqueued since the enqueued bytes were last sent.
     private var enqueuedBytes = 0
     private var parameters = Parameters()
     /// Whether the server accepted writes when this session began.
@@ -317,7 +317,7 @@ final class Connection {
     }
 
     /// Reads the remaining results of a statement that was sent outside the pipeline.
-    /// - Returns: how many rows the last one changed.
+    /// - Returns: the number of rows that the last one changed.
     @discardableResult
     func finish(_ sql: String) throws -> Int {
         var timeout = Timeout(timeout)
@@ -366,7 +366,7 @@ final class Connection {
     }
 
     /// Ends a copy to the server. If there is a `reason`, the server discards the copied rows.
-    /// - Returns: how many rows were copied.
+    /// - Returns: the number of copied rows.
     @discardableResult
     func endCopy(_ sql: String, undoing reason: String? = nil) throws -> Int {
         guard PQputCopyEnd(handle, reason) == 1 else { throw connectionLost() }
@@ -454,7 +454,7 @@ final class Connection {
         PQcancel(request, &message, Int32(message.count))
     }
 
-    /// Whether the connection looks usable, judging by the socket alone. Takes no round trip.
+    /// Whether the connection looks usable, judging only by its recorded state and the data that has arrived. Takes no round trip.
     func seemsAlive() -> Bool {
         guard brokenBy == nil, PQstatus(handle) == CONNECTION_OK, !hasStoppedAcceptingWrites else { return false }
         var socket = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)

@@ -45,7 +45,7 @@ final class Cursor {
         return try result.row(index, body)
     }
 
-    /// Closes the cursor on the server before the transaction ends.
+    /// Closes the cursor on the server now, instead of at the end of the transaction.
     func close() {
         guard result != nil else { return }
         result = nil

@@ -14,7 +14,7 @@ final class PostgresPool: Sendable {
     private let throttle = ConnectionThrottle()
     private let state: NIOLockedValueBox<State>
 
-    /// A connection that is not in use. Sendable because it changes threads only under the lock of `state`, so no two threads
+    /// A connection that is not in use. Sendable because it is passed between threads only under the lock of `state`, so no two threads
     /// use it at once.
     private struct IdleConnection: @unchecked Sendable {
         let connection: Connection

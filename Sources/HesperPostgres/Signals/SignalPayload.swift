@@ -64,7 +64,7 @@ enum SignalPayload {
 
     // MARK: Reading
 
-    /// Reads a payload; nil if any part of it is not what a server of this version sends.
+    /// Reads a payload; nil if it is not a valid payload of this version.
     static func read(_ payload: String) -> (server: ServerID, signals: [Signal])? {
         var lines = payload.split(separator: "\n", omittingEmptySubsequences: false)[...]
         guard let head = lines.popFirst()?.split(separator: " ", omittingEmptySubsequences: false), head.count == 2,

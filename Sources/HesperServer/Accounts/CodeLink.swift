@@ -3,9 +3,9 @@ public struct CodeLink: Sendable {
     public let path: String
     let parameter: String
 
-    /// The page that sets a new password.
+    /// The page on which a new password is set.
     public static let reset = CodeLink(path: "/reset-password", parameter: "code")
-    /// The page that verifies an e-mail address.
+    /// The page on which an e-mail address is verified.
     public static let verification = CodeLink(path: "/verify-email", parameter: "code")
     /// The page that opens the sign-up form of the web app with an invitation.
     public static let signUp = CodeLink(path: "/sign-up", parameter: "invitation")

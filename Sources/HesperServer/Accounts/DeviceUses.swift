@@ -12,7 +12,7 @@ final class DeviceUse: Sendable {
     let node: NodeID
     let date: Timestamp
     let userAgent: String?
-    /// The address of the client. Only the most recent address is stored, so that nobody can reconstruct where the person was.
+    /// The address of the client. Only the most recent address is stored, so that the user's locations cannot be reconstructed.
     let address: String?
     private let isUseDue: Bool
     private let sequence = NIOLockedValueBox<Int64?>(nil)

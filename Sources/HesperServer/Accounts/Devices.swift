@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `/v1/devices`: signs devices in and out, and lists them.
+/// `/v1/devices`: signs devices in and out, renames and lists them.
 struct Devices: Resource {
     let store: any Store
     let hub: EventHub
@@ -14,6 +14,7 @@ struct Devices: Resource {
     func add(to routes: inout Routes) {
         routes.get("/v1/devices", ["limit", "cursor"], use: list)
         routes.open(.post, "/v1/devices", cache: .never, use: signIn)
+        routes.patch("/v1/devices/{uniqueID}", use: rename)
         routes.delete("/v1/devices/{uniqueID}", use: signOut)
     }
 
@@ -38,6 +39,19 @@ struct Devices: Resource {
             if now.disabledSince != nil { throw Authenticator.disabled }
             return try device.insert(into: transaction, account: now)
         }.response
+    }
+
+    @Sendable private func rename(_ request: APIRequest, _ session: Session) async throws -> Response {
+        let node = try request.node()
+        var fields = try Fields(await request.json(limit: Credentials.bodyBytes))
+        let name = try fields.string("name", characters: 1...Limits.deviceNameLength)
+        try fields.end()
+        guard let device = try await store.write({ try $0.rename(node, of: session.account, to: name) }) else {
+            throw Problem.notFound(node)
+        }
+        var writer = JSONWriter(capacity: 512)
+        device.write(to: &writer, isCurrent: node == session.device.node)
+        return .json(writer.bytes)
     }
 
     @Sendable private func signOut(_ request: APIRequest, _ session: Session) async throws -> Response {

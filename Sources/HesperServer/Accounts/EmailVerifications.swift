@@ -4,7 +4,7 @@ import HesperStore
 import Hummingbird
 
 /// Verifies the e-mail address of an account: sends a link to the address, and accepts the code in this link. It has routes of
-/// the API, and a page for the person who opens the link.
+/// the API, and a page for the user who opens the link.
 struct EmailVerifications: Resource {
     let store: any Store
     let gate: SignInGate
@@ -57,7 +57,7 @@ struct EmailVerifications: Resource {
 
     // MARK: The page
 
-    /// Shows the form, but neither checks nor uses the code, because some mail programs open links before the person does.
+    /// Shows the form, but neither checks nor uses the code, because some mail programs open links before the user does.
     @Sendable private func show(_ request: APIRequest) -> Response {
         form(code: request.query[CodeLink.verification.parameter] ?? "", problem: nil)
     }

@@ -1,7 +1,7 @@
 import Crypto
 import HesperStore
 
-/// The secret of a one-time link: 125 random bits, as five groups of five characters that a person can also dictate and type.
+/// The secret of a one-time link: 125 random bits, as five groups of five characters that a user can also dictate and type.
 ///
 ///     OneTimeCode.random().text                           // "K7QM2-9XW4T-0HRCD-ZB8N3-6VJPA"
 ///     OneTimeCode("k7qm2 9xw4t ohrcd zb8n3 6vjpa")?.text   // the same
@@ -20,7 +20,7 @@ public struct OneTimeCode: Sendable {
         return OneTimeCode(letters: key.prefix(groups * groupLength).map { alphabet[Int($0 & 31)] })
     }
 
-    /// Parses a code that a person has typed. Case, spaces and hyphens are ignored; O is read as 0, and I and L as 1. Nil if the
+    /// Parses a code that a user has typed. Case, spaces and hyphens are ignored; O is read as 0, and I and L as 1. Nil if the
     /// code is invalid.
     public init?(_ typed: String) {
         guard typed.utf8.count <= OneTimeCode.typedLength else { return nil }

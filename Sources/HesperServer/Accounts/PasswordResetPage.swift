@@ -13,7 +13,7 @@ struct PasswordResetPage: Resource {
         routes.open(.post, CodeLink.reset.path, cache: .never, isInContract: false, use: reset)
     }
 
-    /// Shows the form, but neither checks nor uses the code, because some mail programs open links before the person does.
+    /// Shows the form, but neither checks nor uses the code, because some mail programs open links before the user does.
     @Sendable private func show(_ request: APIRequest) -> Response {
         form(code: request.query[CodeLink.reset.parameter] ?? "", problem: nil)
     }

@@ -70,10 +70,10 @@ struct SessionCookie: Sendable {
         HTTPField(name: .setCookie, value: "\(name.rawValue)=; Max-Age=0; \(name.attributes)")
     }
 
-    /// The header fields that delete the cookie and all other data that the browser stores for this server, so that the next
-    /// person at this browser cannot read data that a page has stored.
+    /// The header fields that delete the cookie and all other data that the browser stores for this server, so that the next user
+    /// of this browser cannot read data that a page has stored.
     ///
-    /// `Clear-Site-Data` does not contain `"cookies"`, because this would also sign the person out of other services on the same
+    /// `Clear-Site-Data` does not contain `"cookies"`, because this would also sign the user out of other services on the same
     /// host or domain.
     var signOutFields: HTTPFields { [.setCookie: deletion.value, .clearSiteData: #""cache", "storage""#] }
 }

@@ -12,7 +12,7 @@ struct SignUp: Sendable {
 
     /// The reason for which an account may be created.
     private enum Grant: Sendable {
-        /// Under the sign-up policy, everybody may create an account.
+        /// The sign-up policy allows anyone to create an account.
         case open
         /// The request has the secret of the link for the first account, which is valid only while there is no account.
         case first
@@ -41,7 +41,7 @@ struct SignUp: Sendable {
             switch grant {
             case .open: break
             // The link for the first account is invalid as soon as there is an account.
-            case .first: guard try transaction.accounts().isEmpty else { throw refusal }
+            case .first: guard try !transaction.hasAccount() else { throw refusal }
             case .invited(let token):
                 guard let ticket = try transaction.useTicket(token, for: .invitation, at: .now) else { throw refusal }
                 if let invited = ticket.email, Account.key(of: invited) != key { throw SignUp.otherEmail }
@@ -58,7 +58,7 @@ struct SignUp: Sendable {
     /// Whether an invitation is valid. A wrong code counts as a failed attempt.
     /// - Throws: `too-many-requests`.
     func isInvited(by invitation: String, from address: ClientAddress) async throws -> Bool {
-        if firstAccount.accepts(invitation) { return try await store.read { try $0.accounts() }.isEmpty }
+        if firstAccount.accepts(invitation) { return try await store.read { try !$0.hasAccount() } }
         return try await ticket(invitation, from: address) != nil
     }
 

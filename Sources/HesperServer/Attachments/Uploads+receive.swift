@@ -52,7 +52,10 @@ extension Uploads {
         } catch is UploadTooLong {
             throw tooLarge
         } catch is UploadSuperseded {
-            throw Problem(.uploadOffset, "Another request has taken over this upload.")
+            throw Problem(
+                .uploadOffset,
+                "Another request has taken over this upload. Get the number of received bytes with HEAD, and continue there."
+            )
         } catch is UploadMissing {
             try await end(upload, session)
             throw Problem.notFound(upload.uniqueID)

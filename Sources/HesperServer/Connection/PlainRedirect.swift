@@ -8,7 +8,7 @@ import ServiceLifecycle
 
 /// Serves plain HTTP on a separate port: redirects browsers to HTTPS, and rejects all other requests.
 ///
-/// Requests with credentials are rejected instead of redirected, so that people notice if their client sends its token or
+/// Requests with credentials are rejected instead of redirected, so that users notice if their client sends its token or
 /// password unencrypted.
 struct PlainRedirect: HTTPResponder {
     /// The HTTPS port. Port 443 is omitted from URLs.

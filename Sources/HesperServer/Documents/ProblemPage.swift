@@ -1,6 +1,6 @@
 import HesperModel
 
-/// The HTML page at the URL in the `type` of a problem. It tells what the error means and what a client should do (protocol.md,
+/// The HTML page at the URL in the `type` of a problem. It explains the error and how a client should handle it (protocol.md,
 /// Errors).
 enum ProblemPage {
     static func page(of slug: Problem.Slug) -> HTMLPage {

@@ -29,7 +29,7 @@ struct Cursor: Sendable, Equatable {
 
 extension APIRequest {
     /// The cursor in the query parameter `cursor`; nil if the parameter was not sent.
-    /// - Parameter count: how many numbers a cursor of this list has.
+    /// - Parameter count: the number of integers in a cursor of this list.
     func cursor(_ count: Int) throws(Problem) -> Cursor? {
         guard let text = query["cursor"] else { return nil }
         guard let cursor = Cursor(text, count: count) else {

@@ -118,7 +118,7 @@ struct Dispatcher: HTTPResponder {
             let session = try await authenticator.session(of: request, using: credential)
             state.session = session
             if let seconds = requests?.take(session.account) {
-                throw Problem.tooManyRequests("The request rate of this account is exceeded.", retryAfter: seconds)
+                throw Problem.tooManyRequests("This account has exceeded its request rate limit.", retryAfter: seconds)
             }
             let use = DeviceUse(
                 of: session, userAgent: request.headers,
@@ -180,7 +180,7 @@ struct Dispatcher: HTTPResponder {
 
 extension Logger {
     /// A logger that adds the account and the device of a session to every message. Only the IDs of both are logged. Without the
-    /// database, these IDs say nothing about a person.
+    /// database, these IDs do not identify a user.
     func withSession(_ session: Session?) -> Logger {
         guard let session else { return self }
         var logger = self

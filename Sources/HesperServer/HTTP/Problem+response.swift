@@ -57,7 +57,7 @@ extension Problem {
 
     /// The problem if the body of a request is too large.
     /// - Parameters:
-    ///   - what: a sentence that says what is too large.
+    ///   - what: the detail, a sentence that names the exceeded limit.
     ///   - limit: the maximum.
     static func tooLarge(_ what: String, limit: Int) -> Problem {
         Problem(.tooLarge, what, context: ["limit": .integer(Int64(limit))])

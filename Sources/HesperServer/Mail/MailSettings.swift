@@ -2,7 +2,7 @@
 public struct MailSettings: Sendable {
     public let command: MailCommand
     public let from: MailAddress
-    /// The scheme, host and port at which browsers reach the server. Links in e-mails begin with it.
+    /// The origin (scheme, host and port) of the server as browsers reach it. Links in e-mails begin with it.
     public let origin: String
 
     public init(command: MailCommand, from: MailAddress, origin: String) {
@@ -12,18 +12,18 @@ public struct MailSettings: Sendable {
     }
 }
 
-/// Limits on how many e-mails are requested and sent, and on how long sending may take.
+/// Limits of the number of requested and sent e-mails, and of the time for sending.
 public struct MailLimits: Sendable {
-    /// How many e-mails of one kind to one address can be requested before requests must wait. The limit is the same whether or
-    /// not the address has an account.
+    /// The number of e-mails of one kind to one address that can be requested without a wait. The limit is the same
+    /// whether or not the address has an account.
     public var free = 3
-    /// How long requests must wait at first, in seconds. Each later waiting time is twice as long, up to ``longestWaitSeconds``.
+    /// The first wait after that, in seconds. Each later wait is twice as long, up to ``longestWaitSeconds``.
     public var firstWaitSeconds = 10 * 60
     public var longestWaitSeconds = 60 * 60
-    /// How many seconds must pass without a request for an e-mail until the count starts again at zero.
+    /// The time without a request for an e-mail after which the count restarts at zero, in seconds.
     public var forgetSeconds = 24 * 60 * 60
-    /// How many e-mails can be requested from one client address before requests must wait. All IPv6 addresses of a /64 network
-    /// count as one address. Loopback addresses are not limited.
+    /// The number of e-mails that can be requested from one client address without a wait. All IPv6 addresses of a /64
+    /// network count as one address. Loopback addresses are not limited.
     public var freePerAddress = 10
     /// The maximum number of mail commands that run at the same time.
     public var maxConcurrent = 2

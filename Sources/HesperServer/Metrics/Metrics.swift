@@ -80,7 +80,7 @@ struct Metrics: Sendable {
 
     private func add(commitsTo text: inout MetricsText) {
         let reading = backend.queue.meter.reading
-        text.family("hesper_commit_duration_seconds", "histogram", "Duration of commits, until they are durable.")
+        text.family("hesper_commit_duration_seconds", "histogram", "Time until a commit is durable.")
         text.histogram("hesper_commit_duration_seconds", [], reading.seconds)
         text.family("hesper_commit_writes", "histogram", "Writes per commit.")
         text.histogram("hesper_commit_writes", [], reading.sizes)

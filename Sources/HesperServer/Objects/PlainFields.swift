@@ -1,6 +1,6 @@
 import HesperModel
 
-/// The fields of a note, tag or app object in the form without clocks, as people and scripts send them.
+/// The fields of a note, tag or app object in the form without clocks, as users and scripts send them.
 struct PlainFields: Sendable {
     var uniqueID: UniqueID?
     /// The values of the fields that hold a single value, and of app-defined attributes.

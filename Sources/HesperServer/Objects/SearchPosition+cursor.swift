@@ -3,7 +3,7 @@ import HesperStore
 
 /// The conversion of a search position into a cursor and back.
 extension SearchPosition {
-    /// How many numbers the cursor for a position after a note consists of.
+    /// The number of integers in the cursor of a ``behind(sortDate:note:)`` position.
     static let numbers = 5
 
     /// The cursor for this position. If the position follows a note, the cursor consists of five numbers: the note's sort date, and

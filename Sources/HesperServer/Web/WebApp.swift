@@ -55,14 +55,16 @@ struct WebApp: Resource {
     /// opened as documents.
     ///
     /// Scripts, styles, fonts and requests must be of this origin, and inline code and `eval` are forbidden. Pictures may also
-    /// have `blob:` URLs (files that were pasted) and `data:` URLs (previews of attachments). Only the Trusted Types policy
-    /// `hesper` may convert a string to the URL of a script. The page uses `hesper` to register the service worker, and the
-    /// service worker uses `hesper` to import `/shell.js`. The Content Security Policy also forbids `<base>`, frames around the
-    /// app, and forms that send to other origins, which `default-src` does not cover.
+    /// have `blob:` URLs (files that were pasted) and `data:` URLs (previews of attachments), sound and videos `blob:` URLs. Only
+    /// the Trusted Types policy `hesper` may convert a string to the URL of a script. The page uses `hesper` to register the
+    /// service worker, and the service worker uses `hesper` to import `/shell.js`. The page uses the policy `hesper-paste` to
+    /// parse pasted HTML into a document that runs and loads nothing. The Content Security Policy also forbids `<base>`, frames
+    /// around the app, and forms that send to other origins, which `default-src` does not cover.
     private static let headers = BrowserDefences.page(
         policy: """
-            default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; \
-            form-action 'self'; require-trusted-types-for 'script'; trusted-types hesper
+            default-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; object-src 'none'; base-uri 'none'; \
+            frame-ancestors 'none'; form-action 'self'; require-trusted-types-for 'script'; \
+            trusted-types hesper hesper-paste
             """,
         // With `no-referrer`, some requests of the app would have the `Origin` `null`, like requests of other origins.
         referrer: "same-origin")

@@ -7,6 +7,9 @@ struct WebAppFiles: Sendable {
     private var files: [String: WebAppFile] = [:]
 
     static let page = "/"
+    /// The path to which other apps share text (the `share_target` of the manifest). It has the same content as ``page``. The web app
+    /// saves the text only after a click, so that links of other sites to this path have no effect.
+    static let capture = "/capture"
     static let shell = "/shell.js"
     private static let worker = "/sw.js"
 
@@ -20,7 +23,7 @@ struct WebAppFiles: Sendable {
         files[WebAppFiles.shell] = WebAppFile(shell(), ending: "js")
     }
 
-    subscript(path: String) -> WebAppFile? { files[path] }
+    subscript(path: String) -> WebAppFile? { files[path == WebAppFiles.capture ? WebAppFiles.page : path] }
 
     /// The script `/shell.js`. It tells the service worker which files to cache for offline use, and the digest of each file.
     /// When browsers check for a new service worker, they also compare the scripts that it imports. So a change of any file

@@ -18,7 +18,7 @@ public protocol InspectionSource {
     func tagNames() throws -> InspectedRows<InspectedTagName>
     func documents() throws -> InspectedRows<InspectedDocument>
     func blobs() throws -> InspectedRows<InspectedBlob>
-    /// Each sequence number that several objects or DeletedObjects have, and how many of them have it.
+    /// The sequence numbers that several objects or DeletedObjects have, with the number of objects and DeletedObjects of each.
     func duplicateSequences() throws -> [(sequence: Int64, count: Int64)]
 }
 

@@ -77,7 +77,7 @@ public struct ScopeInspection {
         do {
             let parcel = try row.parcel.get()
             if row.clocks != [parcel.firstClock, parcel.lastClock, parcel.textClock] {
-                report("\(row.object) has a parcel of edits whose clocks differ from its columns.")
+                report("\(row.object) has a parcel of edits whose clocks differ from those in the columns of its row.")
             }
             greatestClock = [greatestClock, parcel.lastClock].compactMap(\.self).max()
             return parcel.edits

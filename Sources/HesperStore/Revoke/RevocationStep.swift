@@ -117,7 +117,8 @@ extension Revocation.Counts {
         }
     }
 
-    /// Counts the refused parts of the push as kept. These parts would restore an attachment that another note now holds.
+    /// Counts each rejected element of the push as kept. For example, an element is rejected if it would restore an attachment
+    /// that another note now holds.
     mutating func count(_ receipts: [Receipt]) {
         kept += receipts.count { $0.status == .rejected }
     }

@@ -7,7 +7,7 @@ public struct Revoker: Sendable {
     private let queue: PushQueue
     private let now: @Sendable () -> Timestamp
 
-    /// The time between two polls of the database. Other servers may have recorded a revocation in the database.
+    /// The time between two polls of the database, which are necessary because other servers may have recorded a revocation.
     public static let pause = Duration.seconds(10)
     public static let pauseAfterFailure = Duration.seconds(60)
     /// The maximum number of objects that are examined in one step.

@@ -75,8 +75,8 @@ struct ObjectSweep: Sendable {
 
     // MARK: Attachments
 
-    /// Determines whether and when the object's blob can be removed, because the attachment object does not exist or because no
-    /// note holds the attachment (merge.md, Deleting).
+    /// Determines whether and when the object's blob can be removed. It can be removed if the attachment object does
+    /// not exist, or if no note holds the attachment, each after a delay (merge.md, Deleting).
     private func examineBlob(
         _ state: ObjectState?, _ sweep: DueSweep, in snapshot: any Snapshot, _ findings: inout SweepFindings
     ) throws {

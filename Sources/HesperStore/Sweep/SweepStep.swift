@@ -35,7 +35,7 @@ struct SweepFindings: Sendable, Equatable {
     var hasMore = false
     /// The time at which more data of the object may expire; nil if no data will expire until the object changes.
     var next: Timestamp?
-    /// Whether no data of the object can expire any more, so that it need not be examined until it changes.
+    /// Whether the object has no data left that a sweep could remove, so that its sweeps end (``SweepStep/finish(_:)``).
     var isFinal = false
     /// The action for the object's blob.
     var blobAction = BlobAction.none

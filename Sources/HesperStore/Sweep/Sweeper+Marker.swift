@@ -57,8 +57,8 @@ struct MarkerWatch: Sendable {
     var nextRenewal = Timestamp(clamping: .min)
     /// The time at which this process most recently wrote a marker; nil if it has not written one.
     var renewalDate: Timestamp?
-    /// The end of the delay after this process's first renewal of the marker, during which no attachments are removed. Nil before
-    /// the first renewal, and while the state of the marker prevents the removal of attachments.
+    /// No attachments are removed before this time. It is set by this process's first renewal of the marker. Nil before
+    /// that, and while the state of the marker prevents the removal of attachments.
     var settlingEnd: Timestamp?
 
     func isDue(at now: Timestamp) -> Bool { nextCheck <= now }

@@ -172,7 +172,8 @@ public actor Sweeper {
 
     // MARK: Stray files
 
-    /// Once an hour, removes files that were left behind by crashes, and expired records of idempotency keys.
+    /// Once an hour, removes expired records of idempotency keys and staged files that belong to no upload. Once a day, also
+    /// searches for blobs without a row.
     private func strays(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         guard nextStrayCheck <= now() else { return }
         nextStrayCheck = now().adding(Sweep.firstCheckDelay)

@@ -1,7 +1,7 @@
 import HesperModel
 
-/// The outcome of a request with an `Idempotency-Key`. If the request is repeated with the same key, the server returns the same
-/// response and creates no second object (protocol.md, Idempotency keys).
+/// The outcome of a request with an `Idempotency-Key`. If the request is repeated with the same key, the server creates no second
+/// object, and responds with the recorded object as it is now (protocol.md, Idempotency keys).
 public struct IdempotencyRecord: Sendable, Equatable {
     /// The SHA-256 hash of the method, the path and the key.
     public let keyHash: [UInt8]

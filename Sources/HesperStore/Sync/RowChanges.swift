@@ -41,8 +41,8 @@ public struct RowChanges {
         /// Whether the table `objects` has a row with the ID of the deleted object. If so, this row must be deleted.
         public let wasObject: Bool
 
-        /// The object that continues the deleted object: the tag that it was merged into, or the note that its words were saved in
-        /// (``DeletedObject/rescuedInto``). Nil if there is none.
+        /// The object that replaces the deleted object: the tag into which it was merged, or the note into which its
+        /// text was rescued (``DeletedObject/rescuedInto``). Nil if there is none.
         public var target: UniqueID? { deleted.mergedInto ?? deleted.rescuedInto }
     }
 
@@ -149,8 +149,8 @@ public struct RowChanges {
         }
     }
 
-    /// Collects the objects to be swept: existing objects that were changed or deleted, and objects that received new edits
-    /// without effect.
+    /// Collects the objects to be swept: all objects that were changed or deleted or received edits, except new objects
+    /// with only one parcel.
     private mutating func addSweeps(_ outcome: MergeOutcome) {
         var (new, due): (Set<UniqueID>, Set<UniqueID>) = ([], [])
         for change in outcome.changes {

@@ -33,7 +33,7 @@ struct PasswordOptions: ParsableArguments {
         return password
     }
 
-    private static func firstLine(of file: String) throws -> String? {
+    static func firstLine(of file: String) throws -> String? {
         let data: Data
         do {
             data = try Data(contentsOf: URL(filePath: file))

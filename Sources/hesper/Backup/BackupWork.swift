@@ -27,7 +27,9 @@ struct BackupWork {
     private static let attempts = 5
 
     func run() async throws -> Report {
-        for attempt in 1...BackupWork.attempts {
+        var attempt = 0
+        while true {
+            attempt += 1
             let date = Timestamp.now
             let database = try folder.begin()
             try await store.copy(to: database)
@@ -43,12 +45,11 @@ struct BackupWork {
                 installation: store.installation.node)
             return report
         }
-        throw Failure("Attachments are being removed faster than they can be copied. Try again later.")
     }
 
     /// Copies the data of attachments that the folder does not contain yet.
-    /// - Returns: the attachments whose data is missing. Nil if an attachment was removed meanwhile, so that the backup must
-    ///   start again.
+    /// - Returns: the attachments whose data is missing. Nil if an attachment was removed meanwhile and this is not the last
+    ///   attempt: the backup must then start again.
     private func copyBlobs(_ known: [Blob], _ report: inout Report, isLastAttempt: Bool) async throws -> [BlobName]? {
         var missing: [BlobName] = []
         var progress = showsProgress ? ProgressBar(total: known.count, label: "attachments checked") : nil
@@ -95,7 +96,7 @@ struct BackupWork {
 extension BackupWork.Report {
     /// The result as one line for the user.
     func description(of folder: String) -> String {
-        let parts = [count(accounts, "account"), count(attachments, "attachment")]
+        let parts = [counted(accounts, "account"), counted(attachments, "attachment")]
         let lost = missing.isEmpty ? "" : ", \(missing.count) missing or damaged"
         return "Backed up \(parts.joined(separator: " and ")) to \(folder): \(copied) copied, "
             + "\(attachments - copied - missing.count) already present\(lost)."

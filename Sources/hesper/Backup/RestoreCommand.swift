@@ -1,5 +1,6 @@
 import ArgumentParser
 import HesperBlobs
+import HesperModel
 import HesperSQLite
 import HesperServer
 import HesperStore
@@ -57,7 +58,7 @@ struct RestoreCommand: AsyncParsableCommand {
             for lost in report.lost { Terminal.printError(lost) }
             let date = manifest.map { " of \($0.date)" } ?? ""
             Terminal.printLine(
-                "Restored \(count(report.accounts, "account")) and \(count(report.attachments, "attachment"))\(date) "
+                "Restored \(counted(report.accounts, "account")) and \(counted(report.attachments, "attachment"))\(date) "
                     + "to \(data). All devices must sign in again. They then upload data that is missing here.")
             if !report.missing.isEmpty || !report.lost.isEmpty { throw ExitCode(Failure.Kind.failed.rawValue) }
         } catch is BackupInUse {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HesperBlobs
+import HesperModel
 
 extension BackupCommand {
     /// The command `hesper backup verify FOLDER`.
@@ -26,10 +27,10 @@ extension BackupCommand {
                         "The database was written by an earlier version of Hesper. Its edits were not checked. Run hesper check "
                             + "after a restore.")
                 }
-                let read = "\(count(report.accounts, "account")) and \(count(report.attachments, "attachment"))"
+                let read = "\(counted(report.accounts, "account")) and \(counted(report.attachments, "attachment"))"
                 let verified = "Verified \(read) of \(manifest.date)"
                 guard report.findings == 0 else {
-                    Terminal.printLine("\(verified): \(count(report.findings, "finding")).")
+                    Terminal.printLine("\(verified): \(counted(report.findings, "finding")).")
                     throw ExitCode(Failure.Kind.failed.rawValue)
                 }
                 Terminal.printLine("\(verified): no problems found.")

@@ -82,9 +82,9 @@ struct DataDiagnosis {
         let minutes = (date.milliseconds - now.milliseconds) / 60_000
         let distance =
             switch minutes {
-            case ..<120: count(Int(minutes), "minute")
-            case ..<2_880: count(Int(minutes / 60), "hour")
-            default: count(Int(minutes / 1_440), "day")
+            case ..<120: counted(Int(minutes), "minute")
+            case ..<2_880: counted(Int(minutes / 60), "hour")
+            default: counted(Int(minutes / 1_440), "day")
             }
         return .warning(
             "\(account.email) has an edit dated \(date), \(distance) ahead of this machine's clock, from device \(account.clock.node). "
@@ -97,7 +97,7 @@ struct DataDiagnosis {
             return try await database.whileOpen(making: false, connections: 2) { store in
                 let totals = try await store.read { try $0.totals() }
                 let clocks = try await store.read { try $0.greatestClocks(limit: DataDiagnosis.clockLimit) }
-                return [.ok("The PostgreSQL database is available and has \(count(totals.accounts, "account")).")]
+                return [.ok("The PostgreSQL database is available and has \(counted(totals.accounts, "account")).")]
                     + DataDiagnosis.ahead(clocks)
             }
         } catch {

@@ -43,16 +43,15 @@ struct ImportReport: Sendable, Equatable {
 
     /// The report as a sentence.
     var summary: String {
-        func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
         var parts = [
-            "\(count(new, "new note"))", "\(changed) changed", "\(unchanged) unchanged", count(tags, "new tag"),
+            "\(counted(new, "new note"))", "\(changed) changed", "\(unchanged) unchanged", counted(tags, "new tag"),
         ]
-        if attachments > 0 { parts.append(count(attachments, "new attachment")) }
-        if objects > 0 { parts.append(count(objects, "new object")) }
-        if deletions > 0 { parts.append(count(deletions, "deletion")) }
+        if attachments > 0 { parts.append(counted(attachments, "new attachment")) }
+        if objects > 0 { parts.append(counted(objects, "new object")) }
+        if deletions > 0 { parts.append(counted(deletions, "deletion")) }
         if deleted > 0 { parts.append("\(deleted) previously deleted") }
-        if !skipped.isEmpty { parts.append("\(count(skipped.count, "file")) skipped") }
-        if ignored > 0 { parts.append("\(count(ignored, "other file")) ignored") }
+        if !skipped.isEmpty { parts.append("\(counted(skipped.count, "file")) skipped") }
+        if ignored > 0 { parts.append("\(counted(ignored, "other file")) ignored") }
         return parts.joined(separator: ", ") + "."
     }
 }

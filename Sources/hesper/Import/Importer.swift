@@ -19,8 +19,8 @@ struct Importer: Sendable {
     }
 
     /// Imports all files of a source.
-    /// - Parameter progress: called with the number of files that were processed since the previous call, and those of them
-    ///   that were skipped.
+    /// - Parameter progress: called with the number of files that were processed since the previous call, and the skipped
+    ///   files among them.
     /// - Returns: the report of all files.
     func run(
         _ source: any TextSource, progress: (_ done: Int, _ skipped: [ImportReport.Skipped]) -> Void

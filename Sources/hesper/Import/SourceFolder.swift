@@ -68,7 +68,7 @@ extension SourceFile {
         #if canImport(Darwin)
             let (modified, created) = (status.st_mtimespec, status.st_birthtimespec)
         #else
-            // The `stat` of Glibc has no creation date.
+            // glibc's `stat` has no creation date, so the modification date is used.
             let (modified, created) = (status.st_mtim, status.st_mtim)
         #endif
         self.init(

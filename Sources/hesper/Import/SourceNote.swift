@@ -24,24 +24,13 @@ struct SourceNote: Sendable {
     init(_ file: SourceFile, in folder: String, now: Timestamp, _ read: (SourceFile) throws -> Data) throws {
         self.file = file
         text = try file.text(read)
-        uniqueID = SourceNote.uniqueID(of: file, in: folder)
+        uniqueID = ImportedNote.uniqueID(folder: folder, path: file.relativePath)
         clock = try SourceNote.clock(of: uniqueID, text, min(file.modification, now))
         var seen: Set<String> = []
         tags = file.folders.filter { name in
             guard case .success = FieldValue.tagName(.string(name)) else { return false }
             return seen.insert(TagName.fold(name)).inserted
         }
-    }
-
-    private static let notes = UniqueID(high: 0x6d1f_8a52_c3e0_4b7d, low: 0x9e24_51b0_7f6a_d318)
-
-    /// The ID of a note. It is derived from the name of the imported folder and the relative path of the file. The path of the
-    /// folder is not used, because it differs between devices. The contents are not used, so that a changed file remains the
-    /// same note.
-    static func uniqueID(of file: SourceFile, in folder: String) -> UniqueID {
-        // Different file systems use different Unicode normalizations, so the path is normalized.
-        let path = "\(folder)/\(file.relativePath)".precomposedStringWithCanonicalMapping
-        return .derived(from: path, in: notes)
     }
 
     private static let texts = UniqueID(high: 0x2b90_e47c_15d8_4f03, low: 0xa8c6_3d9f_02b1_7e54)

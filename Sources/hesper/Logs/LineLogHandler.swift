@@ -3,7 +3,7 @@ import HesperModel
 import HesperServer
 import Logging
 
-/// Writes log lines to stderr. Each line is written with a single call, so that lines of different threads are not mixed.
+/// Writes log lines to stderr. Each line is written with a single call, so that lines of different threads are not interleaved.
 struct LineLogHandler: LogHandler {
     let format: LogFormat
     var logLevel: Logger.Level

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HesperBlobs
+import HesperModel
 import HesperPostgres
 import HesperSQLite
 import HesperStore
@@ -47,10 +48,10 @@ struct MigrateData: AsyncParsableCommand {
 
         let report = try await onThread { try Migration(folder: folder, target: target).run() }
         if report.found > 0 {
-            Terminal.printLine("\(report.found) of \(count(report.scopes, "scope")) had already been migrated.")
+            Terminal.printLine("\(report.found) of \(counted(report.scopes, "scope")) had already been migrated.")
         }
         Terminal.printLine(
-            "Migrated \(count(report.scopes, "account")) with \(count(report.rows, "row")) to "
+            "Migrated \(counted(report.scopes, "account")) with \(counted(report.rows, "row")) to "
                 + "PostgreSQL. Every row was compared.")
         let presence = try await database.whileOpen(making: false, connections: 2) { store in
             try await AttachmentPresenceCheck(store: store, blobs: blobs).run()
@@ -72,13 +73,14 @@ struct MigrateData: AsyncParsableCommand {
         if presence.count > 0 {
             let isBucket = S3Location.isURL(attachments)
             let location = isBucket ? attachments : URL(filePath: attachments).path
-            let summary = "\(count(presence.count, "attachment")) in \(location)"
+            let summary = "\(counted(presence.count, "attachment")) in \(location)"
             Terminal.printLine(
                 presence.missing == 0
                     ? "\(summary): all present." : "\(summary): \(presence.missing) missing.")
             Terminal.printLine(
                 "Start the server with HESPER_ATTACHMENTS=\(location)"
-                    + (isBucket ? "." : ". Several servers must share this folder, or use S3."))
+                    + (isBucket
+                        ? "." : ". If several servers use the database, they must share this folder, or use S3."))
         }
         let file = URL(filePath: folder).appending(path: SQLiteStore.fileName).path
         Terminal.printLine(

@@ -157,7 +157,8 @@ extension Setting {
                 "The folder that contains Public (the web app) and openapi.yaml")
         case .signUp:
             SettingRow(
-                "policy", default: "`open` to this machine on loopback without a trusted proxy, else `closed`",
+                "policy",
+                default: "`open`, only to this machine, if on loopback without a trusted proxy, else `closed`",
                 "Who may create an account: open, invite or closed")
         case .url:
             SettingRow(

@@ -29,7 +29,7 @@ struct SettingReader {
     /// Reads a setting of the kind ``SettingKind/integer(_:noun:)``.
     func integer(_ setting: Setting) throws -> LocatedValue<Int>? {
         guard case .integer(let range, let noun) = setting.row.kind else {
-            preconditionFailure("\(setting) has no number")
+            preconditionFailure("\(setting) is not a setting of the kind integer")
         }
         let form = "\(noun) from \(range.lowerBound) to \(range.upperBound)"
         guard let found = try content(setting, .int, form) else { return nil }

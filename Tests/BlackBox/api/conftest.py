@@ -33,6 +33,17 @@ def pair(devices: Callable[[int], list[Device]]) -> list[Device]:
 
 
 @pytest.fixture(scope="session")
+def pair_on() -> Callable[[Server], list[Device]]:
+    """`pair_on(server)` returns two devices of a new account on this server. library/conftest.py has another one."""
+
+    def make(server: Server) -> list[Device]:
+        first = server.client(device_name="A")
+        return [Device(first), Device(first.another_device("B"))]
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def secure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TLSServer]:
     """A server with TLS, shared by tests that create their own accounts."""
     with TLSServer(tmp_path_factory.mktemp("tls")) as running:

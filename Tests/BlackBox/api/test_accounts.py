@@ -201,6 +201,19 @@ def test_erasing_overwrites_the_database_file(fresh_server: Server):
     assert b"bystanders" in files()
 
 
+def test_a_server_without_accounts_says_so_only_to_those_who_can_sign_up(fresh_server):
+    def needs_first_account(**headers: str) -> bool:
+        return requests.get(f"{fresh_server.url}/v1/server", headers=headers).json()["needsFirstAccount"]
+
+    assert needs_first_account() is True
+    assert needs_first_account(Host="notes.example") is False
+    client = fresh_server.client()
+    assert needs_first_account() is False
+    assert client.delete("/v1/account", json={"password": PASSWORD}).status_code == 204
+    with Server(arguments=["--sign-up", "closed"]) as closed:
+        assert Client(closed.url).get("/v1/server").json()["needsFirstAccount"] is False
+
+
 def test_closed_sign_up():
     """With sign-up closed, existing accounts can sign in, and `GET /v1/server` reports it."""
     with Server(arguments=["--sign-up", "closed"]) as server:

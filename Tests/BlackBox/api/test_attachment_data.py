@@ -11,7 +11,7 @@ from client import Server
 from wire import Wire
 from writer import new_id
 
-pytestmark = pytest.mark.both_stores
+pytestmark = [pytest.mark.both_stores, pytest.mark.thorough_on_postgresql]
 
 DATA = some_bytes(100_000)
 

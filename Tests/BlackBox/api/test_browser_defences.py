@@ -69,12 +69,12 @@ def test_bytes_of_attachments(somebody, attachment):
     check(somebody.get(data_path(new_id())).headers)
 
 
-@pytest.mark.parametrize("path", ["/", "/sw.js", "/docs", "/problems/deleted", "/favicon.svg"])
+@pytest.mark.parametrize("path", ["/", "/capture?text=x", "/sw.js", "/docs", "/problems/deleted", "/favicon.svg"])
 def test_pages(server, path):
     answer = Client(server.url).get(path)
     if answer.status_code == 404:
         return check(answer.headers)
-    is_app = path in ("/", "/sw.js", "/favicon.svg")
+    is_app = path in ("/", "/capture?text=x", "/sw.js", "/favicon.svg")
     check(answer.headers, None, "same-origin" if is_app else "no-referrer")
     assert answer.headers["Cross-Origin-Opener-Policy"] == "same-origin"
     disabled = answer.headers["Permissions-Policy"].split(", ")

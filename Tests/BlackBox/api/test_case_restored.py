@@ -24,10 +24,9 @@ def replace_data(server, backup) -> None:
 
 
 @pytest.fixture
-def restorable(fresh_server, tmp_path):
+def restorable(fresh_server, tmp_path, pair_on):
     """A server with two devices, and a backup of the state that both had synced."""
-    first = fresh_server.client(device_name="A")
-    a, b = Device(first), Device(first.another_device("B"))
+    a, b = pair_on(fresh_server)
     tag = a.make_tag("old tag")
     a.make_note("untouched since", tags=[tag])
     notes = {name: a.make_note(name) for name in ("edited by A", "edited by B", "deleted today", "archived today")}
@@ -172,10 +171,10 @@ def back_up(server: Server, folder: Path) -> Callable[[], None]:
 
 
 @pytest.fixture(scope="module")
-def restored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Restored]:
+def restored(tmp_path_factory: pytest.TempPathFactory, pair_on: Callable[[Server], list[Device]]) -> Iterator[Restored]:
     """One server for all schedules. Each schedule has its own note or account."""
     with Server() as server:
-        pairs = {name: make_pair(server) for name in PAIRS}
+        pairs = {name: make_pair(*pair_on(server)) for name in PAIRS}
         writer = Writer(server.client())
         desks = {name: Desk(writer, text, at(1)) for name, text in DESKS.items()}
         desks["only merged"].push("a\nOther's line\n", at(2, B), base=at(1))
@@ -197,9 +196,7 @@ def restored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Restored]:
         yield Restored(server, pairs, writer, desks)
 
 
-def make_pair(server: Server) -> Pair:
-    a = Device(server.client(device_name="A"))
-    b = Device(a.client.another_device("B"))
+def make_pair(a: Device, b: Device) -> Pair:
     note = a.make_note("base\n")
     settle(a, b)
     return Pair(a, b, note)

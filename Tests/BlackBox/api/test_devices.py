@@ -5,6 +5,7 @@ import pytest
 from client import PASSWORD, Client
 from rows import DATE, Row, check_holds, check_problem, parametrize
 from urllib3.util import SKIP_HEADER
+from writer import Writer
 
 pytestmark = pytest.mark.both_stores
 
@@ -79,6 +80,28 @@ def test_signing_out(client):
     assert other.delete(f"/v1/devices/{other.device['uniqueID']}").status_code == 204
     check_problem(other.get("/v1/account"), "unauthenticated", 401)
     assert [device["name"] for device in client.get("/v1/devices").json()["devices"]] == ["phone"]
+
+
+def test_renaming(client):
+    """Any device of the account can rename a device. Histories contain the new name."""
+    other = client.another_device()
+    path = f"/v1/devices/{other.device['uniqueID']}"
+    note = other.post("/v1/notes", {"text": "x"}).json()
+    writer = Writer(other)
+    writer.push(notes=[writer.edit(note["uniqueID"], archived=True)])
+    renamed = client.patch(path, {"name": "kitchen"})
+    assert renamed.status_code == 200, renamed.text
+    assert renamed.json() == entry(other, client)
+    check_holds(renamed.json(), {"name": "kitchen", "current": False})
+    names = {edit["device"].get("name") for edit in client.get(f"/v1/notes/{note['uniqueID']}/edits").json()["edits"]}
+    assert names == {None, "kitchen"}  # a plain request has clocks of the server
+    check_holds(other.patch(path, {"name": "é" * 100}).json(), {"name": "é" * 100, "current": True})
+    for name in ("", "é" * 101, None, 1, "a\0b"):
+        check_problem(client.patch(path, {"name": name}), "invalid-field", 422)
+    check_problem(client.patch(path, {"name": "x", "token": "y"}), "unknown-field", 422)
+    assert entry(other, client)["name"] == "é" * 100
+    assert client.delete(path).status_code == 204
+    check_problem(client.patch(path, {"name": "x"}), "not-found", 404)
 
 
 CHALLENGE = {"WWW-Authenticate": "Bearer"}

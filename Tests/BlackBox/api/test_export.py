@@ -14,7 +14,7 @@ from client import Client, Server
 from rows import check_problem
 from writer import new_id
 
-pytestmark = pytest.mark.both_stores
+pytestmark = [pytest.mark.both_stores, pytest.mark.thorough_on_postgresql]
 
 PICTURE = some_bytes(200_000)
 
@@ -117,6 +117,7 @@ def reset_peak_memory(pid: int) -> None:
     Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(300)
 def test_memory_is_independent_of_the_size() -> None:
     """An export of 400 MB of attachments and 30 MB of notes uses at most 64 MiB."""

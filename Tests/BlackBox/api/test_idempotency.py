@@ -14,7 +14,7 @@ from rows import Row, check_problem, parametrize
 from wire import Wire
 from writer import Writer, new_id
 
-pytestmark = pytest.mark.both_stores
+pytestmark = [pytest.mark.both_stores, pytest.mark.thorough_on_postgresql]
 
 BODIES = {
     "notes": {"text": "Milk", "attributes": {"a": 1}},

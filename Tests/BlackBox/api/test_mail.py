@@ -13,7 +13,7 @@ import pytest
 from client import PASSWORD, Client, Server, plain_session
 from database import dump, query
 
-pytestmark = pytest.mark.both_stores
+pytestmark = [pytest.mark.both_stores, pytest.mark.thorough_on_postgresql]
 
 NEW_PASSWORD = "another horse, another battery"
 ORIGIN = "https://notes.example.org"

@@ -4,7 +4,7 @@ import pytest
 from rows import DATE, UUID, Row, check_problem, parametrize
 from writer import new_id
 
-pytestmark = pytest.mark.both_stores
+pytestmark = [pytest.mark.both_stores, pytest.mark.thorough_on_postgresql]
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 

@@ -72,6 +72,7 @@ def peak_memory(server: Server) -> int:
     raise RuntimeError("no VmHWM")
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(180)
 def test_memory_is_independent_of_the_attachment_size():
     """An upload, a resumable upload and their downloads, of 1 MB and then of 256 MB."""

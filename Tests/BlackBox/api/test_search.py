@@ -190,6 +190,7 @@ def test_a_large_push_is_found_completely(fresh_writer):
     assert len(writer.client.get("/v1/search", params={"q": "unique0777"}).json()["results"]) == 1
 
 
+@pytest.mark.thorough_on_postgresql
 def test_a_search_during_indexing_returns_what_is_indexed(fresh_server):
     """The response contains the number of notes that are not indexed yet. The server continues to index in the background."""
     writer = Writer(fresh_server.client())

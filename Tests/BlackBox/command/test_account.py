@@ -175,21 +175,14 @@ def test_a_mistyped_data_folder_creates_no_database(hesper: Hesper, tmp_path: Pa
     assert not (tmp_path / "dta").exists()
 
 
-@pytest.mark.usefixtures("ada")
-def test_passwords_are_stored_as_scrypt(tmp_path: Path) -> None:
-    database = sqlite3.connect(tmp_path / "data/hesper.sqlite")
-    (kept,) = database.execute("SELECT password_hash FROM accounts").fetchone()
-    database.close()
-    assert kept.startswith("$scrypt$ln=17,r=8,p=1$")
-    assert PASSWORD not in kept
-
-
-def test_the_configured_password_cost_is_used(hesper: Hesper, tmp_path: Path) -> None:
-    made = hesper("account", "create", "ada@example.org", stdin=PASSWORD + "\n", HESPER_PASSWORD_COST="14")
+@pytest.mark.parametrize(("setting", "cost"), [("", 17), ("15", 15)])
+def test_passwords_are_stored_as_scrypt_with_the_configured_cost(hesper: Hesper, tmp_path: Path, setting: str, cost: int) -> None:
+    made = hesper("account", "create", "ada@example.org", stdin=PASSWORD + "\n", HESPER_PASSWORD_COST=setting)
     assert made.returncode == 0, made.stderr
     with closing(sqlite3.connect(tmp_path / "data/hesper.sqlite")) as database:
         [(kept,)] = database.execute("SELECT password_hash FROM accounts")
-    assert kept.startswith("$scrypt$ln=14,")
+    assert kept.startswith(f"$scrypt$ln={cost},r=8,p=1$")
+    assert PASSWORD not in kept
 
 
 def test_delete_removes_attachment_bytes(fresh_server):

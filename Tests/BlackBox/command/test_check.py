@@ -1,29 +1,41 @@
 """`hesper check` finds damage in the database, and reports nothing for a sound one."""
 
+import shutil
 import sqlite3
 import subprocess
 from pathlib import Path
 
 import pytest
 from client import BINARY, PASSWORD, Client
-from runner import ENVIRONMENT, FAILED, Hesper, serving
+from runner import ENVIRONMENT, FAILED, Hesper, run, serving
 
 
-@pytest.fixture
-def filled(hesper: Hesper, ada: str, tmp_path: Path) -> Path:
-    """A database with indexed, edited and deleted notes, and tags."""
-    folder = tmp_path / "Notes"
-    (folder / "tag").mkdir(parents=True)
+ADA = "ada@example.org"
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with indexed, edited and deleted notes, and tags. Tests use copies of it."""
+    place = tmp_path_factory.mktemp("sound")
+    (place / "Notes/tag").mkdir(parents=True)
     for index in range(20):
-        (folder / f"tag/{index}.md").write_text(f"Note number {index}\n")
-    assert hesper("import", "--account", ada, "Notes").returncode == 0
-    with serving(tmp_path) as (url, _):
+        (place / f"Notes/tag/{index}.md").write_text(f"Note number {index}\n")
+    assert run(place, "account", "create", ADA, stdin=PASSWORD + "\n").returncode == 0
+    assert run(place, "import", "--account", ADA, "Notes").returncode == 0
+    with serving(place) as (url, _):
         client = Client(url)
-        client.sign_in(ada, PASSWORD)
+        client.sign_in(ADA, PASSWORD)
         notes = client.get("/v1/notes").json()["notes"]
         assert client.delete(f"/v1/notes/{notes[0]['uniqueID']}").status_code == 200
         assert client.patch(f"/v1/notes/{notes[1]['uniqueID']}", {"text": "edited"}).status_code == 200
         client.get("/v1/search", params={"q": "number"})
+    return place / "data"
+
+
+@pytest.fixture
+def filled(sound: Path, tmp_path: Path) -> Path:
+    """The database in a copy of the sound data folder."""
+    shutil.copytree(sound, tmp_path / "data")
     return tmp_path / "data/hesper.sqlite"
 
 
@@ -48,7 +60,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_damage_is_found(hesper: Hesper, ada: str, filled: Path, damage: str) -> None:
+def test_damage_is_found(hesper: Hesper, filled: Path, damage: str) -> None:
     database = sqlite3.connect(filled)
     changed = database.execute(DAMAGE[damage]).rowcount
     database.commit()
@@ -58,16 +70,16 @@ def test_damage_is_found(hesper: Hesper, ada: str, filled: Path, damage: str) ->
     *findings, summary = checked.stdout.splitlines()
     assert checked.returncode == FAILED
     assert findings
-    assert all(finding.startswith(f"{ada}: ") for finding in findings)
+    assert all(finding.startswith(f"{ADA}: ") for finding in findings)
     count = "1 finding" if len(findings) == 1 else f"{len(findings)} findings"
     assert summary == f"Checked 1 account: {count}."
 
 
 @pytest.mark.usefixtures("filled")
-def test_check_during_writes(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+def test_check_during_writes(tmp_path: Path) -> None:
     with serving(tmp_path) as (url, _):
         client = Client(url)
-        client.sign_in(ada, PASSWORD)
+        client.sign_in(ADA, PASSWORD)
         for _ in range(5):
             process = subprocess.Popen(
                 [str(BINARY), "check"], cwd=tmp_path, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True

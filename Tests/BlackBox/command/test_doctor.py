@@ -98,14 +98,12 @@ def test_versions(hesper: Hesper, ada: str, tmp_path: Path) -> None:
 
 def test_a_damaged_database(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     path = tmp_path / "data/hesper.sqlite"
-    for index in range(200):
-        name = f"{index}@example.org"
-        execute(
-            tmp_path,
-            "INSERT INTO accounts (id, email, email_key, password_hash, creation_date)"
-            f" VALUES (randomblob(16), '{name}', '{name}', '{'x' * 200}', 0)",
-        )
-    execute(tmp_path, "PRAGMA wal_checkpoint(TRUNCATE)")
+    values = ", ".join(f"(randomblob(16), '{index}@example.org', '{index}@example.org', '{'x' * 200}', 0)" for index in range(200))
+    execute(
+        tmp_path,
+        f"INSERT INTO accounts (id, email, email_key, password_hash, creation_date) VALUES {values};"
+        "PRAGMA wal_checkpoint(TRUNCATE)",
+    )
     contents = bytearray(path.read_bytes())
     at = contents.rindex(b"@example.org") // 4096 * 4096
     contents[at : at + 64] = b"\xff" * 64

@@ -1,7 +1,11 @@
 """`hesper restore --salvage` restores the readable part of a damaged backup, and devices send the rest."""
 
+import copy
+import shutil
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -22,8 +26,7 @@ PICTURES = [some_bytes(size, size) for size in (1, 5_000, 40_000, 200_000)]
 class Household:
     """Two devices of one account, with notes of different sizes, histories, tags, deletions and pictures."""
 
-    def __init__(self, server: Server, random: Random, count: int = 150):
-        self.server = server
+    def __init__(self, server: Server, random: Random, count: int = 80):
         self.phone = Device(server.client(email="ada@example.org", device_name="phone"))
         self.laptop = Device(self.phone.client.another_device())
         tags = [self.phone.make_tag(f"tag {number}") for number in range(20)]
@@ -68,9 +71,33 @@ class Household:
             assert download(self.laptop.client, picture) == data
 
 
+@dataclass
+class Original:
+    """A household, the backup of its server, and the server's data folder. Tests use copies."""
+
+    household: Household
+    backup: Path
+    data: Path
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory, everything: bool) -> Iterator[Original]:
+    backup = tmp_path_factory.mktemp("original") / "backup"
+    with Server() as server:
+        household = Household(server, Random(1), count=150 if everything else 80)
+        back_up(server, backup)
+        server.stop()
+        yield Original(household, backup, server.data)
+
+
 @pytest.fixture
-def household(fresh_server: Server, seed: int) -> Household:
-    return Household(fresh_server, Random(seed))
+def household(original: Original) -> Household:
+    return copy.deepcopy(original.household)
+
+
+@pytest.fixture
+def backup(original: Original, tmp_path: Path) -> Path:
+    return shutil.copytree(original.backup, tmp_path / "backup")
 
 
 def damage_pages(path: Path, random: Random, share: float, spare: set[int] = frozenset()) -> list[int]:
@@ -125,10 +152,10 @@ def new_device(server: Server, email: str = "ada@example.org") -> Device:
 
 
 @pytest.mark.parametrize("share", [0.01, 0.05, 0.2, 0.6])
-def test_devices_restore_the_content_of_damaged_pages(household: Household, tmp_path: Path, seed: int, share: float) -> None:
-    random, backup = Random(seed), tmp_path / "backup"
-    back_up(household.server, backup)
-    household.server.stop()
+def test_devices_restore_the_content_of_damaged_pages(
+    household: Household, backup: Path, tmp_path: Path, seed: int, share: float
+) -> None:
+    random = Random(seed)
     # Without the page of accounts, a new password is needed, which another test covers.
     spare = pages_of(database(backup), "accounts")
     damaged = damage_pages(database(backup), random, share, spare)
@@ -145,10 +172,8 @@ def test_devices_restore_the_content_of_damaged_pages(household: Household, tmp_
         assert server.command("check").stdout.endswith(": no problems found.\n")
 
 
-def test_only_damaged_attachments_are_lost(household: Household, tmp_path: Path) -> None:
-    backup, data = tmp_path / "backup", tmp_path / "data"
-    back_up(household.server, backup)
-    household.server.stop()
+def test_only_damaged_attachments_are_lost(household: Household, backup: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
     bytes_in(backup, PICTURES[1]).write_bytes(b"?" * len(PICTURES[1]))
     bytes_in(backup, PICTURES[3]).unlink()
     said = salvage(backup, data)
@@ -165,11 +190,9 @@ TREES = ["objects", "edits", "tombstones", "blobs", "scopes", "memberships", "me
 
 
 @pytest.mark.parametrize("tree", TREES)
-def test_a_lost_root_page(household: Household, tmp_path: Path, tree: str) -> None:
+def test_a_lost_root_page(household: Household, backup: Path, tmp_path: Path, tree: str) -> None:
     """The pages that it refers to are found without it."""
-    backup, data = tmp_path / "backup", tmp_path / "data"
-    back_up(household.server, backup)
-    household.server.stop()
+    data = tmp_path / "data"
     pages = {1} if tree == "sqlite_schema" else pages_of(database(backup), tree)
     overwrite(database(backup), pages)
     salvage(backup, data)
@@ -182,11 +205,9 @@ def test_a_lost_root_page(household: Household, tmp_path: Path, tree: str) -> No
         assert server.command("check").returncode == 0
 
 
-def test_an_account_with_a_lost_row(household: Household, tmp_path: Path) -> None:
+def test_an_account_with_a_lost_row(household: Household, backup: Path, tmp_path: Path) -> None:
     """Its address is also in an index. Its password hash is lost."""
-    backup, data = tmp_path / "backup", tmp_path / "data"
-    back_up(household.server, backup)
-    household.server.stop()
+    data = tmp_path / "data"
     overwrite(database(backup), pages_of(database(backup), "accounts"))
     said = salvage(backup, data)
     assert "ada@example.org: the account's row is lost. Set a password: hesper account reset-password" in said
@@ -200,11 +221,9 @@ def test_an_account_with_a_lost_row(household: Household, tmp_path: Path) -> Non
         assert server.command("check").returncode == 0
 
 
-def test_notes_are_not_assigned_to_a_guessed_account(household: Household, tmp_path: Path) -> None:
+def test_notes_are_not_assigned_to_a_guessed_account(household: Household, backup: Path, tmp_path: Path) -> None:
     """Without schema and memberships, the account stays empty until devices fill it. The notes are in a separate account."""
-    backup, data = tmp_path / "backup", tmp_path / "data"
-    back_up(household.server, backup)
-    household.server.stop()
+    data = tmp_path / "data"
     overwrite(database(backup), {1} | pages_of(database(backup), "memberships", "memberships_scope"))
     said = salvage(backup, data)
     assert "ada@example.org: the objects of this account could not be identified. The account is empty." in said
@@ -218,17 +237,17 @@ def test_notes_are_not_assigned_to_a_guessed_account(household: Household, tmp_p
         household.check_complete()
 
 
-def test_a_backup_without_its_description(household: Household, tmp_path: Path) -> None:
+def test_a_backup_without_its_description(household: Household, original: Original, backup: Path, tmp_path: Path) -> None:
     """The database is sound but cannot be verified. Every row is read from its page, and nothing is lost."""
-    backup, data = tmp_path / "backup", tmp_path / "data"
-    back_up(household.server, backup)
+    data = tmp_path / "data"
     notes = sorted(household.notes)[:20]
-    histories = [history(household.phone, note) for note in notes]
-    other = Device(household.server.client(email="eve@example.org"))
-    other.make_note("of another account")
-    other.sync()
-    back_up(household.server, backup)
-    household.server.stop()
+    with Server(shutil.copytree(original.data, tmp_path / "copy")) as server:
+        household.phone.client.url = server.url
+        histories = [history(household.phone, note) for note in notes]
+        other = Device(server.client(email="eve@example.org"))
+        other.make_note("of another account")
+        other.sync()
+        back_up(server, backup)
     (backup / "backup.json").write_text("{")
     refused = restore(backup, data)
     assert refused.returncode == FAILED and "is not a backup manifest." in refused.stderr

@@ -21,6 +21,7 @@ POST /v1/account/email-verification requestEmailVerification
 GET /v1/export exportAccount
 GET /v1/devices listDevices
 POST /v1/devices signIn
+PATCH /v1/devices/{uniqueID} renameDevice
 DELETE /v1/devices/{uniqueID} signOut
 GET /v1/devices/{uniqueID}/revocation getRevocation
 POST /v1/devices/{uniqueID}/revocation revokeDevice

@@ -19,6 +19,8 @@ from storm import Author, Storm, client_beside
 from test_database_lost import check_lost, check_refusal, wait_until_ready
 from verdict import check_data, settle
 
+pytestmark = pytest.mark.long
+
 OPERATING = (ROOT / "docs/operating.md").read_text()
 WAIT_FOR_STANDBY = "ALTER SYSTEM SET synchronous_standby_names = 'standby'"
 NO_STANDBY = "ALTER SYSTEM RESET synchronous_standby_names"

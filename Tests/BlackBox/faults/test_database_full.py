@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from client import ROOT, Server
-from disks import fill, mounted
+from mounts import fill, mounted
 from postgres import PostgreSQL
 from refusals import check_reads, check_refusal, storm_until_refused
 from storm import Storm

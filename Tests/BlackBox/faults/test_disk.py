@@ -9,6 +9,8 @@ from refusals import check_other_writes, check_reads, check_refusal, storm_until
 from storm import Storm
 from verdict import check_data, push_again, settle
 
+pytestmark = pytest.mark.long
+
 WRITES = ["full", "file limit", "write", "sync"]
 
 

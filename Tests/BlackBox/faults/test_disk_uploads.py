@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from attachments import attach, data_path, download, some_bytes
 from client import Client, Server
-from disks import SmallDisk, mounted
+from disks import SmallDisk
+from mounts import mounted
 from test_uploads_killed import PART, check_files
 from wire import Wire
 

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.both_stores
 KILLS = 6
 
 
+@pytest.mark.thorough_on_postgresql
 def test_streams_resume_after_a_kill(fresh_server, seed):
     random = Random(seed)
     device = Device(fresh_server.client())

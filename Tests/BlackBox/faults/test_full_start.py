@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from attachments import attach, data_path, download, some_bytes
 from client import Client, Server
-from disks import SmallDisk, mounted, mounted_image
+from disks import SmallDisk
+from mounts import mounted, mounted_image
 
 ENDS = {"after it stopped": Server.stop, "after a crash": Server.kill}
 

@@ -5,6 +5,8 @@ import subprocess
 import pytest
 from client import BINARY
 
+pytestmark = pytest.mark.long
+
 TRIALS = BINARY.parent / "merge-trials"
 HOURS = 3_600
 
@@ -14,7 +16,7 @@ HOURS = 3_600
 # the change.
 @pytest.mark.parametrize(
     "command, count, full",
-    [("laws", "--merges 20000 --seed 2", "--merges 3000000"), ("lives", "--lives 300 --seed 2", "--lives 10000")],
+    [("laws", "--merges 8000 --seed 2", "--merges 3000000"), ("lives", "--lives 300 --seed 2", "--lives 10000")],
 )
 def test_trials(command: str, count: str, full: str, everything: bool):
     if not TRIALS.exists():

@@ -17,6 +17,8 @@ from postgres import PASSWORD as DATABASE_PASSWORD
 from postgres import PostgreSQL, name_in, quote
 from runner import ENVIRONMENT, FAILED, WRONG_SETTING, WRONG_USAGE, run
 
+pytestmark = pytest.mark.long
+
 SECRETS = [DATABASE_PASSWORD, quote(DATABASE_PASSWORD, safe="")]
 # More notes than one transaction of a move contains.
 MANY = 5_100
@@ -142,7 +144,7 @@ def test_everything_is_moved(household: tuple[Household, list], address: str, tm
     assert more == [
         f"4 attachments in {house.data}/attachments: all present.",
         f"Start the server with HESPER_ATTACHMENTS={house.data}/attachments. "
-        "Several servers must share this folder, or use S3.",
+        "If several servers use the database, they must share this folder, or use S3.",
         f"{house.data}/hesper.sqlite is unchanged. Archive it: changes made in one database do not reach the "
         "other.",
     ]
@@ -238,6 +240,7 @@ def test_an_interrupted_move_is_continued(
         check_equal(house.snapshot(server), seen)
 
 
+@pytest.mark.thorough
 def test_a_move_killed_at_random_moments(household: tuple[Household, list], address: str, tmp_path: Path, seed: int) -> None:
     house, seen = household
     chance = random.Random(seed)

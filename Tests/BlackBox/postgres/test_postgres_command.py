@@ -118,7 +118,7 @@ def test_commands_do_not_create_tables_in_an_empty_database(tmp_path: Path, post
     address = postgresql.database()
     ended = command(tmp_path, address, *arguments)
     assert ended.returncode == WRONG_SETTING
-    assert ended.stderr.startswith("hesper: The database contains no Hesper data. Set the database that hesper serve uses")
+    assert ended.stderr.startswith("hesper: The database contains no Hesper data. Set HESPER_DATABASE or --database")
     assert postgresql.sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", name_in(address)) == [["0"]]
     postgresql.drop(address)
 

@@ -1,5 +1,8 @@
 import Foundation
 
+/// Whether random tests run in full, as in `make test-all`.
+let isEverything = ProcessInfo.processInfo.environment["HESPER_EVERYTHING"] != nil
+
 /// A random number generator with a seed (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
     let seed: UInt64

@@ -1,19 +1,24 @@
-import HesperModel
-
-/// Assigns a unique path to every file of an archive. Paths that differ only in case are treated as equal.
+/// Assigns a unique path to every file of an archive or a folder. Paths that differ only in case are treated as equal.
 ///
 /// This type stores 8 bytes per path, which is a few megabytes for the largest accounts.
-struct FileNames {
+package struct FileNames: Sendable, Equatable {
     private var taken: Set<Int> = []
     /// The number to try next for each path that is already assigned.
     private var numbers: [Int: Int] = [:]
+
+    package init() {}
+
+    /// Marks a path as assigned.
+    /// - Returns: whether it was not assigned before.
+    @discardableResult
+    package mutating func take(_ path: String) -> Bool { taken.insert(FileNames.key(path)).inserted }
 
     /// Assigns a path to a file.
     /// - Parameters:
     ///   - folder: the prefix of the path, such as `Archive/`; empty for no folder.
     ///   - ending: the extension with its dot, such as `.md`.
     /// - Returns: a path such as `Archive/Milk.md`. If this path is already assigned, `Archive/Milk 2.md`, and so on.
-    mutating func path(folder: String, _ stem: String, ending: String) -> String {
+    package mutating func path(folder: String, _ stem: String, ending: String) -> String {
         let preferred = "\(folder)\(stem)\(ending)"
         let key = FileNames.key(preferred)
         if taken.insert(key).inserted { return preferred }
@@ -27,6 +32,9 @@ struct FileNames {
             }
         }
     }
+
+    /// Whether two paths are treated as equal.
+    package static func areEqual(_ one: String, _ other: String) -> Bool { key(one) == key(other) }
 
     /// A hash that is equal for all paths that any file system treats as equal. File systems fold case in different ways, so the
     /// path is folded to lower case and to upper case. Joiners are ignored because macOS ignores them. If two different paths

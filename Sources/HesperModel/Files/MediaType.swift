@@ -1,6 +1,6 @@
 /// Properties of media types: file extensions, and whether data of the type should be compressed.
-enum MediaType {
-    static let endings: [String: String] = [
+package enum MediaType {
+    package static let endings: [String: String] = [
         "image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "image/webp": "webp", "image/heic": "heic",
         "image/heif": "heif", "image/avif": "avif", "image/svg+xml": "svg", "image/tiff": "tiff", "image/bmp": "bmp",
         "application/pdf": "pdf", "application/zip": "zip", "application/gzip": "gz", "application/json": "json",
@@ -19,7 +19,7 @@ enum MediaType {
 
     /// Whether data of a media type should be compressed in the archive. Most types, such as images and videos, are already
     /// compressed.
-    static func isWorthDeflating(_ type: String?) -> Bool {
+    package static func isWorthDeflating(_ type: String?) -> Bool {
         guard let type = type?.lowercased() else { return false }
         if type.hasPrefix("text/") || type.hasSuffix("+xml") || type.hasSuffix("+json") { return true }
         return deflated.contains(type)

@@ -1,8 +1,6 @@
 import HesperModel
 import Testing
 
-@testable import HesperArchive
-
 /// File names derived from first lines are valid on Windows, macOS and Linux, and unique.
 @Suite struct FileNameTests {
     @Test(

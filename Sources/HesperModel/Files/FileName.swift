@@ -1,21 +1,24 @@
-import HesperModel
-
 /// Converts text written by users to file names that are valid on Windows, macOS and Linux.
-enum FileName {
-    /// The maximum length of a file name without its extension, in bytes of UTF-8. With a number and an extension, the name
-    /// remains shorter than 143 bytes, the limit of encrypted file systems (eCryptfs). Other file systems allow 255 bytes.
-    static let stemBytes = 100
+package enum FileName {
+    /// The maximum length of a stem (a file name without its extension), in bytes of UTF-8. With a number and an
+    /// extension, the file name remains shorter than 143 bytes, the limit of encrypted file systems (eCryptfs). Other
+    /// file systems allow 255 bytes.
+    package static let stemBytes = 100
 
-    /// The file name of a note without its extension. It is the first line of the text without the marks of a Markdown heading.
-    static func stem(ofNote text: String) -> String {
-        let line = text.drop(while: \.isWhitespace).prefix { !$0.isNewline }
+    /// The stem of a note's file name. It is the first line of the text without the marks of a Markdown heading. A
+    /// picture is replaced with its alternative text.
+    package static func stem(ofNote text: String) -> String {
+        let line = AttachmentMark.removeAll(from: String(text.unicodeScalars.prefix(40 * stemBytes))).drop(
+            while: \.isWhitespace
+        ).prefix { !$0.isNewline }
         return safe(prefix(of: line.drop { $0.isWhitespace || $0 == "#" })) ?? "Untitled"
     }
 
-    /// The file name of an attachment, split into its stem and its extension. If the attachment has no usable filename, the stem
-    /// is the ID.
-    static func parts(ofAttachment id: UniqueID, filename: String?, mimeType: String?) -> (stem: String, ending: String)
-    {
+    /// The stem and the extension of an attachment's file name. If the attachment has no usable `filename`, the stem is
+    /// the ID.
+    package static func parts(ofAttachment id: UniqueID, filename: String?, mimeType: String?) -> (
+        stem: String, ending: String
+    ) {
         let name = filename ?? ""
         let known = mimeType.flatMap { MediaType.endings[$0.lowercased()] }.map { "." + $0 } ?? ""
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex, isEnding(name[dot...].dropFirst()) else {

@@ -1,2 +1,0 @@
-/// A number and its noun, in the singular or plural: `1 account`, `2 accounts`.
-func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
