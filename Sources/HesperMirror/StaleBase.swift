@@ -14,22 +14,28 @@ struct FormerText: Codable, Equatable, Sendable {
     static let lifetime = 86_400.0
     private static let limit = 8
 
-    /// The base of a text that was saved, and whether the editor did not show what the mirror wrote last.
+    /// The base of a text that was saved, and whether the editor did not show what the mirror wrote last. It is the text that differs
+    /// least from the saved one, of the current text and those former texts since which everything that changed is missing from the
+    /// saved text.
     /// - Parameters:
     ///   - former: the texts that the mirror replaced, oldest first.
     ///   - current: the text that the mirror wrote last.
     static func base(
         of saved: String, former: [FormerText], current: String, at now: Double
     ) -> (text: String, isStale: Bool) {
-        var base = current
-        var isStale = false
-        for text in former.reversed() {
-            guard now - text.replaced < lifetime, !(text.wasSavedStale && text.text.utf8.elementsEqual(saved.utf8)),
-                lacks(saved, from: text.text, to: base)
-            else { break }
-            (base, isStale) = (text.text, true)
+        let recent = former.filter { now - $0.replaced < lifetime }
+        if recent.contains(where: { $0.wasSavedStale && $0.text.utf8.elementsEqual(saved.utf8) }) {
+            return (current, false)
         }
-        return (base, isStale)
+        let (words, now) = (count(saved), count(current))
+        var best = (text: current, distance: distance(words, now), isStale: false)
+        for text in recent.reversed() {
+            let before = count(text.text)
+            guard lacks(words, from: before, to: now) else { continue }
+            let distance = distance(words, before)
+            if distance < best.distance { best = (text.text, distance, true) }
+        }
+        return (best.text, best.isStale)
     }
 
     static func adding(_ text: FormerText, to former: [FormerText]) -> [FormerText] {
@@ -39,8 +45,7 @@ struct FormerText: Codable, Equatable, Sendable {
 
     /// Whether a text contains nothing of the change from one text to another: none of the words that were added, and all of those
     /// that were removed if none was added.
-    private static func lacks(_ text: String, from former: String, to changed: String) -> Bool {
-        let (words, before, after) = (count(text), count(former), count(changed))
+    private static func lacks(_ words: Words, from before: Words, to after: Words) -> Bool {
         var hasAdded = false
         for (word, number) in after where number > before[word] ?? 0 {
             hasAdded = true
@@ -56,8 +61,17 @@ struct FormerText: Codable, Equatable, Sendable {
         return hasRemoved
     }
 
-    private static func count(_ text: String) -> [Substring: Int] {
-        var counts: [Substring: Int] = [:]
+    /// The number of words that are in only one of two texts.
+    private static func distance(_ one: Words, _ other: Words) -> Int {
+        one.reduce(0) { $0 + max(0, $1.value - (other[$1.key] ?? 0)) }
+            + other.reduce(0) { $0 + max(0, $1.value - (one[$1.key] ?? 0)) }
+    }
+
+    /// How often each word is in a text.
+    private typealias Words = [Substring: Int]
+
+    private static func count(_ text: String) -> Words {
+        var counts: Words = [:]
         for word in text.split(whereSeparator: \.isWhitespace) { counts[word, default: 0] += 1 }
         return counts
     }

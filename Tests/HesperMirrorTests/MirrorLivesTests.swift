@@ -102,8 +102,7 @@ struct MirrorLife {
             // Somebody else edits the note that the editor shows.
             await web.syncNow()
             if let note = try await web.all(Note.self, where: { $0.$path == path }).first {
-                let text = edited(note.text.string)
-                try await web.update(note.id) { $0.text = MergedText(text) }
+                try await editOnTheWeb(note)
                 await web.syncNow()
             }
         case (7...8, _):
@@ -188,13 +187,28 @@ struct MirrorLife {
         guard let note = random.element(of: try await web.all(Note.self)) else { return }
         if random.isTrue(withProbability: 0.15) {
             self.note("web delete \(note.path ?? "-")")
-            remove(note.text.string)
-            try await web.delete(note.id)
+            // Words of other devices may have arrived since the note was read.
+            let text = try await web.write { tx in
+                let text = try tx.get(note.id)?.text.string
+                try tx.delete(note.id)
+                return text
+            }
+            remove(text ?? "")
             try await web.sendDeletionsNow()
         } else {
             self.note("web edit \(note.path ?? "-")")
-            let text = edited(note.text.string)
-            try await web.update(note.id) { $0.text = MergedText(text) }
+            try await editOnTheWeb(note)
+        }
+    }
+
+    private mutating func editOnTheWeb(_ note: Note) async throws {
+        var changed = note
+        changed.text.string = edited(note.text.string)
+        do {
+            try await web.save(changed)
+        } catch StoreError.notFound {
+            // Another device has deleted the note since it was read, so the new word was never saved.
+            words.subtract(MirrorLife.words(changed.text.string).subtracting(MirrorLife.words(note.text.string)))
         }
     }
 
