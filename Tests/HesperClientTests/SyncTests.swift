@@ -200,6 +200,29 @@ struct SyncTests {
         }
     }
 
+    /// The edits of a device that was revoked as lost are rejected, also after it has signed in again.
+    @Test func aNewTagWhoseNameIsRejectedLeavesNothing() throws {
+        let world = SyncWorld()
+        let (one, other) = (try world.device(), try world.device())
+        try world.settle()
+        let id = UniqueID.random()
+        let node = try one.database.write { transaction in
+            _ = try transaction.insert(
+                LocalObject(id: id, type: TypeName.tag), values: [(AttributeName.name, .string("Paris"))])
+            return try transaction.clock.node
+        }
+        let body: JSON = ["moment": .string(Timestamp(clamping: world.now.milliseconds - 1_000).description)]
+        let revocation = ServerRequest(
+            "POST", "/v1/devices/\(node)/revocation", headers: ["content-type": "application/json"], body: body.bytes,
+            token: try other.database.read { try $0.sessionToken })
+        #expect(world.server.respond(to: revocation, at: world.now).status == 201)
+        try one.signIn(isNewAccount: false)
+        try one.sync(.session)
+        #expect(try one.database.read { try $0.shelf().map(\.slug) } == ["device-revoked"])
+        #expect(try one.database.read { try $0.ids(TypeName.tag) } == [])
+        try world.settle()
+    }
+
     @Test func aResponseThatIsOlderThanAnEventIsFollowedByAnotherRequest() throws {
         let world = SyncWorld()
         let (one, other) = (try world.device(), try world.device())
