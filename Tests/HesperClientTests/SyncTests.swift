@@ -159,6 +159,39 @@ struct SyncTests {
         #expect(try other.text(large)?.count == 10_000)
     }
 
+    /// The clock was ahead by 30 days when the change was held. A restarted app does not know that.
+    @Test(arguments: [false, true])
+    func changesThatWaitForSpaceAreSentAfterTheClockWasSetBack(isRestarted: Bool) throws {
+        let world = SyncWorld()
+        let one = try world.device()
+        try world.settle()
+        world.server.setQuota(1)
+        one.clockError.withLock { $0 = 30 * 86_400 }
+        _ = try one.makeNote("Soup")
+        try one.sync()
+        #expect(try one.database.read { try $0.pendingCounts().held } == 1)
+        world.server.setQuota(nil)
+        world.clock.advance(by: 60)
+        one.clockError.withLock { $0 = 0 }
+        if isRestarted { one.core = SyncCore(seed: 9) }
+        try one.sync(isRestarted ? .session : .wake)
+        #expect(try one.database.read { try $0.pendingCounts().toSend } == 0)
+    }
+
+    @Test func aCopyIsRepairedAgainAfterTheClockWasSetBack() throws {
+        let world = SyncWorld()
+        let one = try world.device()
+        let id = try one.makeNote("Soup")
+        try world.settle()
+        try one.database.write { transaction in
+            try transaction.remove(try #require(try transaction.object(id)))
+            let ahead = Timestamp(clamping: transaction.now.milliseconds + 30 * 86_400_000)
+            try transaction.withSync { $0.repaired = ahead }
+        }
+        try world.settle()
+        #expect(try one.text(id) == "Soup")
+    }
+
     @Test func anAppsObjectsAreRegisters() throws {
         let world = SyncWorld()
         let (one, other) = (try world.device(), try world.device())
