@@ -1,4 +1,5 @@
 internal import Foundation
+internal import GRDB
 package import HesperModel
 
 // The bytes of attachments in pieces, and attachments that are added in a transaction, for `HesperMirror`.
@@ -16,6 +17,17 @@ extension ReadTransaction {
         let object = try reader.records.object(id.uniqueID, type: TypeName.attachment)
         return AttachmentState(
             hasBytes: try reader.records.hasBytes(id.uniqueID), isSent: object?.isAcknowledged ?? true)
+    }
+
+    /// The attachments of a note, also those that are not on this device yet or were deleted.
+    package func attachmentIDs(of note: ObjectID<Note>) throws -> [Attachment.ID] {
+        guard let object = try reader.records.object(note.uniqueID, type: TypeName.note) else { return [] }
+        return object.visible.compactMap { attribute, cell in
+            guard case ("attachments", let id?) = AttributeName.split(attribute), cell.value == .bool(true) else {
+                return nil
+            }
+            return Attachment.ID(id)
+        }
     }
 }
 
@@ -59,6 +71,14 @@ extension LocalStore {
         }.value
     }
 
+    /// Removes the bytes of attachments that a killed process did not add.
+    package func removeUnusedBytes() async throws {
+        let stored = try files.list().filter(\.value.isFinished).keys
+        guard !stored.isEmpty else { return }
+        let used = try await database.performRead { try $0.usedFiles() }
+        for id in stored where !used.contains(id) { try files.delete(id) }
+    }
+
     package func removeBytes(of id: Attachment.ID) throws { try files.delete(id.uniqueID) }
 
     /// The file with the bytes of an attachment; nil if they are not on this device.
@@ -81,6 +101,15 @@ extension LocalStore {
         guard let server = try await database.performRead({ try $0.session?.server }) else { return nil }
         let accounts = Accounts(server: server, transport: makeTransport(server))
         return try? await accounts.serverInfo().limits["attachmentBytes"]
+    }
+}
+
+extension RecordsTransaction {
+    /// The files that have the bytes of an attachment, and those whose download has just ended.
+    fileprivate func usedFiles() throws -> Set<UniqueID> {
+        let sql = "SELECT file FROM bytes UNION SELECT id FROM transfers"
+        guard try database.tableExists("transfers") else { return [] }
+        return Set(try Data.fetchAll(database, sql: sql).compactMap { UniqueID(bytes: $0) })
     }
 }
 
