@@ -270,7 +270,7 @@ struct AttachmentPlan: Sendable {
 
     private mutating func withNames<R>(_ body: (inout FileNames) -> R) -> R {
         var names = self.names ?? FileNames()
-        if self.names == nil { for path in situation.paths { names.take(path) } }
+        if self.names == nil { for path in paths { names.take(path) } }
         self.names = nil
         defer { self.names = names }
         return body(&names)
@@ -278,8 +278,9 @@ struct AttachmentPlan: Sendable {
 
     /// Takes a path, unless another file has it.
     private mutating func takeName(_ path: String) -> Bool {
-        guard situation.foldsNames else { return paths.insert(path).inserted }
-        return withNames { $0.take(path) }
+        if situation.foldsNames { return withNames { $0.take(path) } }
+        names?.take(path)
+        return paths.insert(path).inserted
     }
 
     private mutating func newName(_ stem: String, _ ending: String) -> String {

@@ -75,9 +75,12 @@ final class Mirror {
     func plan(isConfirmed: Bool = false) async throws -> (notes: MirrorPlan, attachments: AttachmentPlan) {
         let (scan, plan) = try await planNotes(isConfirmed: isConfirmed)
         var context = context(scan, plan, isConfirmed: isConfirmed)
-        for case .create(let path) in plan.actions {
-            if let (bytes, _) = try? folder.read(path) {
-                context.newNotes[path] = String(decoding: bytes, as: UTF8.self)
+        for action in plan.actions {
+            switch action {
+            case .create, .adopt, .reconcile:
+                guard let path = action.path, let (bytes, _) = try? folder.read(path) else { continue }
+                context.newNotes[path] = (action.id, String(decoding: bytes, as: UTF8.self))
+            default: continue
             }
         }
         return (plan, try await attachments.plan(context))

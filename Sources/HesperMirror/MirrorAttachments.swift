@@ -8,8 +8,8 @@ final class MirrorAttachments {
     struct Context {
         var scan: FolderScanner.Result
         var notes: [NoteID: MirrorEntry]
-        /// The files that become notes in this round, with their texts: for a plan that is only shown.
-        var newNotes: [String: String] = [:]
+        /// The files that become or join notes in this round, with their texts: for a plan that is only shown.
+        var newNotes: [String: (note: NoteID?, text: String)] = [:]
         var now: Date
         var isConfirmed = false
         /// See ``AttachmentPlan/Situation``.
@@ -81,7 +81,7 @@ final class MirrorAttachments {
         for (id, entry) in context.notes {
             if let links = links[id]?.links, !links.isEmpty { add(links, Linker(path: entry.path, note: id)) }
         }
-        for (path, text) in context.newNotes { add(FileLink.all(in: text), Linker(path: path, note: nil)) }
+        for (path, new) in context.newNotes { add(FileLink.all(in: new.text), Linker(path: path, note: new.note)) }
         return linkers.mapValues { $0.sorted { $0.path < $1.path } }
     }
 
@@ -196,8 +196,12 @@ final class MirrorAttachments {
 
     /// The maximum size of an attachment, requested from the server when the first large file is found.
     private func limit(_ situation: AttachmentPlan.Situation) async throws -> Int64? {
-        guard !isPullOnly, situation.files.values.contains(where: { $0.stamp.size > 1 << 20 }) else { return largest }
-        if largest == nil, !isLooking { largest = try await store.largestAttachment() }
+        guard largest == nil, !isPullOnly, !isLooking, store.status.problem == nil else { return largest }
+        let sent = Set(map.entries.values.map(\.sha256))
+        let isNeeded = situation.files.values.contains { file in
+            file.stamp.size > 1 << 20 && file.sha256.map(sent.contains) == false
+        }
+        if isNeeded { largest = try await store.largestAttachment() }
         return largest
     }
 
@@ -431,7 +435,7 @@ final class MirrorAttachments {
     private func renew(
         _ id: AttachmentID, as new: AttachmentID, _ from: String, _ to: String, _ report: inout Mirror.Report
     ) async throws {
-        guard let old = entries[id], let before = try folder.stamp(from), before == old.stamp || from == to,
+        guard let old = entries[id], try folder.reader(from).data().0.sha256 == old.sha256,
             try from == to || folder.move(from, to: to), let after = try folder.stamp(to),
             let entry = entry(new, to, old.sha256, after)
         else {
