@@ -145,18 +145,38 @@ final class Folder: Sendable {
         return (bytes, stamp(status))
     }
 
+    /// Opens a file in order to read it piece by piece.
+    func reader(_ path: String) throws -> FileReader {
+        try withParent(of: path) { parent, name in
+            let file = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+            guard file >= 0 else { throw Failure(path: path, code: errno) }
+            return FileReader(file, path, in: self)
+        }
+    }
+
     // MARK: Writing
 
     /// The folder in which new contents are written before they are moved to their paths. Replaced contents are in it until the caller
     /// has processed them.
     static let temporary = "\(Marker.folderName)/tmp"
+    /// The end of the names of temporary files that contain bytes of attachments, which are also in the local copy.
+    static let part = ".part"
 
     /// Creates a file.
     /// - Returns: its state; nil if there is something at the path.
     func create(_ path: String, _ bytes: Data) throws -> FileStamp? {
+        try create(path, ending: "") { write in try bytes.withUnsafeBytes(write) }
+    }
+
+    /// Creates a file of bytes that `body` writes, piece by piece.
+    /// - Parameter ending: the end of the name of the temporary file.
+    /// - Returns: its state; nil if there is something at the path.
+    func create(
+        _ path: String, ending: String = Folder.part, _ body: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws -> FileStamp? {
         let temporary = try open(Folder.temporary, creating: true)
         defer { close(temporary) }
-        let (spare, file) = try write(bytes, for: path, in: temporary)
+        let (spare, file) = try write(for: path, ending: ending, in: temporary, body)
         defer { close(file) }
         return try withParent(of: path, creating: true) { parent, name in
             guard folder_move(temporary, spare, parent, name) == 0 else {
@@ -188,7 +208,7 @@ final class Folder: Sendable {
             let target = try check(path) { openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
             defer { close(target) }
             guard try stamp(ofOpen: target, path) == expected else { return .unexpected }
-            let (spare, file) = try write(bytes, for: path, in: temporary)
+            let (spare, file) = try write(for: path, in: temporary) { write in try bytes.withUnsafeBytes(write) }
             defer { close(file) }
             do {
                 try copyProperties(from: target, to: file, path)
@@ -207,11 +227,14 @@ final class Folder: Sendable {
     /// Writes the new contents of a file to a temporary file.
     /// - Parameter path: the path of the file, for errors.
     /// - Returns: the name of the temporary file, and the open file.
-    private func write(_ bytes: Data, for path: String, in temporary: Int32) throws -> (name: String, file: Int32) {
-        let name = UniqueID.random().description
+    private func write(
+        for path: String, ending: String = "", in temporary: Int32,
+        _ body: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws -> (name: String, file: Int32) {
+        let name = UniqueID.random().description + ending
         let file = try check(path) { openat(temporary, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) }
         do {
-            try bytes.withUnsafeBytes { buffer in
+            try body { buffer in
                 var written = 0
                 while written < buffer.count {
                     let count = systemWrite(file, buffer.baseAddress?.advanced(by: written), buffer.count - written)

@@ -61,6 +61,13 @@ public struct SkippedFile: Codable, Equatable, Sendable {
         case cannotWrite = "It cannot be written."
         case name = "Its name is not valid Unicode."
         case unmounted = "Its folder is not mounted."
+        case overLimit = "It is larger than the server allows for an attachment."
+        case tooManyFiles = "Its note cannot have more attachments."
+        case longPath = "Its path is too long for an attachment."
+        case refused = "The server refused it."
+        case noteName = "It is an attachment with a name of a note, so it is not written to the folder."
+        case fileBecameEmpty = "It became empty. The note keeps the attachment."
+        case notDownloaded = "It is an attachment that cannot be downloaded now."
     }
 
     public let path: String

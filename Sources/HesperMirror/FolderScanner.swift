@@ -15,6 +15,28 @@ struct FolderScanner {
         var others: [String] = []
         /// Folders that must not be written to, because they are links or cannot be read.
         var closed: [String] = []
+        /// The files that are not notes.
+        var attachable: [String: FileStamp] = [:]
+        /// Paths that are folders, links or special files.
+        var blocked: [String: SkippedFile.Reason] = [:]
+        var unseen = Unseen()
+    }
+
+    /// The places in which files are not found although they may exist.
+    struct Unseen: Sendable {
+        /// The paths of folders and links that were not scanned, with a slash at the end.
+        fileprivate(set) var closed: [(prefix: String, reason: SkippedFile.Reason)] = []
+        /// Folders on other file systems.
+        fileprivate(set) var mounts: Set<String> = []
+        fileprivate(set) var rules = IgnoreRules()
+
+        /// The reason why a file is not found, other than that it is missing.
+        /// - Parameter wasMounted: whether the file was on another file system.
+        func reason(_ path: String, wasMounted: Bool) -> SkippedFile.Reason? {
+            if let reason = closed.first(where: { path.hasPrefix($0.prefix) })?.reason { return reason }
+            if rules.ignores(path) { return .ignored }
+            return wasMounted && !mounts.contains(where: { path.hasPrefix($0 + "/") }) ? .unmounted : nil
+        }
     }
 
     private let folder: Folder
@@ -31,7 +53,8 @@ struct FolderScanner {
     init(_ folder: Folder, quietTime: Int64) { (self.folder, self.quietTime) = (folder, quietTime) }
 
     mutating func scan(_ entries: [NoteID: MirrorEntry]) throws -> Result {
-        var walk = Walk(folder: folder, rules: folder.ignoreRules, cache: cache, now: Folder.now, quietTime: quietTime)
+        var walk = Walk(folder: folder, cache: cache, now: Folder.now, quietTime: quietTime)
+        walk.result.unseen.rules = folder.ignoreRules
         walk.known.reserveCapacity(entries.count)
         for (id, entry) in entries { walk.known[entry.path] = (id, entry) }
         let root = try folder.open("")
@@ -44,17 +67,13 @@ struct FolderScanner {
 
     private struct Walk {
         let folder: Folder
-        let rules: IgnoreRules
+        private var rules: IgnoreRules { result.unseen.rules }
         let cache: [String: (stamp: FileStamp, hashed: Int64, content: FolderFile.Content)]
         let now: Int64
         let quietTime: Int64
         var known: [String: (id: NoteID, entry: MirrorEntry)] = [:]
         var read: [String: (stamp: FileStamp, hashed: Int64, content: FolderFile.Content)] = [:]
         var result = Result()
-        /// The paths of folders and links that were not scanned, with a slash at the end.
-        var closed: [(prefix: String, reason: SkippedFile.Reason)] = []
-        /// Folders on other file systems.
-        var mounts: Set<String> = []
 
         mutating func walk(_ descriptor: Int32, _ prefix: String) throws {
             for name in try Folder.names(in: descriptor) {
@@ -81,7 +100,7 @@ struct FolderScanner {
             }
             if rules.matches(path) {
                 if status.kind == folder_kind_folder {
-                    closed.append((path + "/", .ignored))
+                    result.unseen.closed.append((path + "/", .ignored))
                 } else if known[path] != nil {
                     add(path, folder.stamp(status), .unusable(.ignored))
                 }
@@ -89,16 +108,18 @@ struct FolderScanner {
             }
             switch status.kind {
             case folder_kind_folder:
+                result.blocked[path] = .special
                 let child = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
                 guard child >= 0 else {
-                    closed.append((path + "/", .unreadable))
+                    result.unseen.closed.append((path + "/", .unreadable))
                     return
                 }
                 defer { close(child) }
-                if folder.stamp(status).isMounted { mounts.insert(path) }
-                do { try walk(child, path + "/") } catch { closed.append((path + "/", .unreadable)) }
+                if folder.stamp(status).isMounted { result.unseen.mounts.insert(path) }
+                do { try walk(child, path + "/") } catch { result.unseen.closed.append((path + "/", .unreadable)) }
             case folder_kind_link:
-                closed.append((path + "/", .link))
+                result.unseen.closed.append((path + "/", .link))
+                result.blocked[path] = .link
                 if NotePath.isNote(name) { add(path, folder.stamp(status), .unusable(.link)) }
             case folder_kind_file where NotePath.isNote(name):
                 if NotePath.isConflictCopy(name) {
@@ -106,8 +127,9 @@ struct FolderScanner {
                 } else {
                     look(at: path, folder.stamp(status), name, in: parent)
                 }
-            case folder_kind_file: break
+            case folder_kind_file: result.attachable[path] = folder.stamp(status)
             default:
+                result.blocked[path] = .special
                 if NotePath.isNote(name) { add(path, folder.stamp(status), .unusable(.special)) }
             }
         }
@@ -151,15 +173,11 @@ struct FolderScanner {
 
         /// Adds the files of entries in folders that were not scanned, and of ignored entries, because such files are not missing.
         mutating func addHidden() {
-            result.closed = closed.map(\.prefix)
+            result.closed = result.unseen.closed.map(\.prefix)
             let seen = Set(result.files.map(\.path))
             for (path, known) in known where !seen.contains(path) {
-                if let reason = closed.first(where: { path.hasPrefix($0.prefix) })?.reason {
+                if let reason = result.unseen.reason(path, wasMounted: known.entry.stamp.isMounted) {
                     add(path, .none, .unusable(reason))
-                } else if rules.ignores(path) {
-                    add(path, .none, .unusable(.ignored))
-                } else if known.entry.stamp.isMounted, !mounts.contains(where: { path.hasPrefix($0 + "/") }) {
-                    add(path, .none, .unusable(.unmounted))
                 }
             }
         }
@@ -171,7 +189,7 @@ extension FileStamp {
     static let none = FileStamp(size: 0, inode: 0, modified: 0, changed: 0, born: 0)
 
     /// Whether the file may have been changed after it was hashed without a different stamp.
-    fileprivate func isCoarse(at hashed: Int64) -> Bool {
+    func isCoarse(at hashed: Int64) -> Bool {
         changed > hashed - FolderScanner.coarseness
             || modified > hashed - FolderScanner.coarseness && modified <= hashed
     }

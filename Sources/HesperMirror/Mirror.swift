@@ -16,19 +16,25 @@ final class Mirror {
         var moved = 0
         var trashed = 0
         var deleted = 0
+        var attached = 0
+        var detached = 0
         var skipped: [SkippedFile] = []
         var questions: [MirrorPlan.Question] = []
         /// The paths of the files of ``MirrorPlan/waiting``.
         var waiting: [String] = []
         /// Whether another round should follow at once.
         var isIncomplete = false
+        /// Whether bytes of attachments must be downloaded.
+        var isFetching = false
         /// Whether another round should follow when files have been quiet.
         var isSettling = false
         /// When the first of these files was changed, in nanoseconds since 1970, if it is known.
         var settlingSince: Int64?
 
         /// The number of changes, on both sides.
-        var changes: Int { created + edited + adopted + written + made + moved + trashed + deleted }
+        var changes: Int {
+            created + edited + adopted + written + made + moved + trashed + deleted + attached + detached
+        }
     }
 
     let folder: Folder
@@ -42,6 +48,7 @@ final class Mirror {
     private let now: @Sendable () -> Date
     private var scanner: FolderScanner
     private let map: MirrorMap
+    let attachments: MirrorAttachments
     private var formerFiles: [FormerFile] = []
     private var trash: Trash { Trash(folder: folder) }
 
@@ -56,6 +63,8 @@ final class Mirror {
         self.now = now
         scanner = FolderScanner(folder, quietTime: quietTime)
         map = try await MirrorMap(store)
+        attachments = try await MirrorAttachments(
+            folder, store, map, isPullOnly: isPullOnly, isLooking: isLooking, quietTime: quietTime)
     }
 
     var entries: [NoteID: MirrorEntry] { map.entries }
@@ -63,7 +72,30 @@ final class Mirror {
     // MARK: Planning
 
     /// The plan of a round now. Saves the stamps of files that were hashed again.
-    func plan(isConfirmed: Bool = false) async throws -> MirrorPlan {
+    func plan(isConfirmed: Bool = false) async throws -> (notes: MirrorPlan, attachments: AttachmentPlan) {
+        let (scan, plan) = try await planNotes(isConfirmed: isConfirmed)
+        var context = context(scan, plan, isConfirmed: isConfirmed)
+        for action in plan.actions {
+            switch action {
+            case .create, .adopt, .reconcile:
+                guard let path = action.path, let (bytes, _) = try? folder.read(path) else { continue }
+                context.newNotes[path] = (action.id, String(decoding: bytes, as: UTF8.self))
+            default: continue
+            }
+        }
+        return (plan, try await attachments.plan(context))
+    }
+
+    private func context(
+        _ scan: FolderScanner.Result, _ plan: MirrorPlan, isConfirmed: Bool
+    ) -> MirrorAttachments.Context {
+        var context = MirrorAttachments.Context(scan: scan, notes: map.entries, now: now())
+        context.isConfirmed = isConfirmed
+        context.keepsAll = plan.questions.contains { if case .deletions = $0 { true } else { false } }
+        return context
+    }
+
+    private func planNotes(isConfirmed: Bool) async throws -> (FolderScanner.Result, MirrorPlan) {
         let scan = try scanner.scan(map.entries)
         if let inner = scan.innerMirror {
             throw MirrorError(
@@ -82,7 +114,7 @@ final class Mirror {
         situation.now = now()
         situation.isPullOnly = isPullOnly
         situation.isConfirmed = isConfirmed
-        return MirrorPlan(situation)
+        return (scan, MirrorPlan(situation))
     }
 
     /// All notes, and the continuations of deleted ones. The details are read only of notes that have no file or have been changed.
@@ -111,6 +143,7 @@ final class Mirror {
         }
         try trash.takeTemporaryFiles { map.knows($0) }
         trash.removeOld(at: now())
+        try await store.removeUnusedBytes()
     }
 
     /// Brings both sides to the same state, except for files that were just changed, skipped files, and changes that a person must
@@ -121,7 +154,7 @@ final class Mirror {
                 "\(folder.path)/\(Marker.folderName) is missing. Nothing was changed. Is the folder mounted?")
         }
         if let marker, found != marker { throw MirrorError("\(folder.path) is now synced by \(found.host).") }
-        let plan = try await plan(isConfirmed: isConfirmed)
+        let (scan, plan) = try await planNotes(isConfirmed: isConfirmed)
         var report = Report()
         report.skipped = plan.skipped
         report.questions = plan.questions
@@ -148,6 +181,9 @@ final class Mirror {
         }
         try await make(&new, &report)
         try await commit(&batch, &report)
+        var context = context(scan, plan, isConfirmed: isConfirmed)
+        context.isUnfinished = report.isIncomplete || report.isSettling
+        try await attachments.round(context, &report)
         try await removeFormerFiles(&report)
         return report
     }
@@ -284,6 +320,7 @@ final class Mirror {
 
     private func delete(_ id: NoteID, _ report: inout Report) async throws {
         guard let entry = map.entries[id], try folder.stamp(entry.path) == nil else { return }
+        try await attachments.release(id)
         if try await map.delete(id) { report.deleted += 1 } else { report.isIncomplete = true }
     }
 

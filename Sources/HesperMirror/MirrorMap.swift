@@ -148,6 +148,17 @@ final class MirrorMap {
         }
     }
 
+    /// The texts of the files of notes, as they were last compared.
+    func texts(of ids: ArraySlice<NoteID>) async throws -> [NoteID: String] {
+        try await store.read { tx in
+            var texts: [NoteID: String] = [:]
+            for id in ids {
+                texts[id] = try tx.local(Names.base(id)).map { String(decoding: $0, as: UTF8.self) }
+            }
+            return texts
+        }
+    }
+
     // MARK: New files
 
     /// Saves the list of the files that are to be created next. It replaces the previous list.

@@ -44,6 +44,8 @@ struct MirrorPlan: Sendable {
         case deletions([NoteID])
         /// Notes whose files have former contents again, if there are many.
         case reversions([NoteID])
+        /// Attachments whose files are missing, if these are many.
+        case attachments([AttachmentID])
     }
 
     private(set) var actions: [Action] = []

@@ -42,6 +42,7 @@ struct MirrorRunner {
         var total = Mirror.Report()
         var isConfirmed = confirmsDeletions
         var settling = 0
+        var fetching = 0
         // Rounds that are incomplete without a change wait for something, such as a name that a folder has.
         for _ in 0..<100 {
             let report = try await mirror.round(isConfirmed: isConfirmed)
@@ -52,6 +53,8 @@ struct MirrorRunner {
             if report.isSettling, settling < 10 {
                 settling += 1
                 try await Task.sleep(for: .milliseconds(1_100))
+            } else if report.isFetching, report.changes > 0 || fetching < 3 {
+                fetching = report.changes > 0 ? 0 : fetching + 1
             } else if report.changes == 0, !report.isIncomplete {
                 try await mirror.removeFormerFiles(&total, isAtEnd: true)
                 if !total.isIncomplete { break }
@@ -84,9 +87,16 @@ struct MirrorRunner {
         let observer = Task { [store, wake = wakes.continuation] in
             for try await _ in store.versions(of: Note.self) { wake.yield() }
         }
-        let statuses = Task { [store, console] in
+        let attachments = Task { [store, wake = wakes.continuation] in
+            for try await _ in store.versions(of: HesperClient.Attachment.self) { wake.yield() }
+        }
+        let statuses = Task { [store, console, wake = wakes.continuation] in
             var shown: String?
+            var toFetch = 0
             for await status in store.statuses {
+                // Bytes of an attachment have been downloaded.
+                if status.toFetch.objects < toFetch { wake.yield() }
+                toFetch = status.toFetch.objects
                 let text = status.text
                 if let text, text != shown { console.warn(text) }
                 if status.phase != .syncing { shown = text }
@@ -94,6 +104,7 @@ struct MirrorRunner {
         }
         defer {
             observer.cancel()
+            attachments.cancel()
             statuses.cancel()
             wakes.end()
         }
@@ -163,6 +174,8 @@ extension Mirror.Report {
         moved += other.moved
         trashed += other.trashed
         deleted += other.deleted
+        attached += other.attached
+        detached += other.detached
         (skipped, questions, waiting) = (other.skipped, other.questions, other.waiting)
     }
 
@@ -171,6 +184,7 @@ extension Mirror.Report {
         let counts = [
             (created, "new note"), (edited, "edited note"), (adopted, "matched file"), (made, "new file"),
             (written, "updated file"), (moved, "moved file"), (trashed, "trashed file"), (deleted, "deleted note"),
+            (attached, "new attachment"), (detached, "removed attachment"),
         ].filter { $0.0 > 0 }
         return counts.map { counted($0, $1) }.joined(separator: ", ") + "."
     }
@@ -183,6 +197,10 @@ extension MirrorPlan.Question {
         case .deletions(let notes):
             counted(notes.count, "missing file") + ": the notes are kept. To delete the notes too, run once with "
                 + "--confirm-deletions."
+        case .attachments(let attachments):
+            counted(attachments.count, "missing file")
+                + ": the attachments are kept. To remove the attachments too, run "
+                + "once with --confirm-deletions."
         case .reversions(let notes):
             "\(notes.count) files have former contents again, as after git checkout. They were not sent. To send them, "
                 + "run once with --confirm-deletions."

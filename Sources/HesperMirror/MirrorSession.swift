@@ -106,9 +106,9 @@ public struct MirrorSession {
     }
 
     /// A plan that is made when no file was changed a moment ago, or after six attempts.
-    private func settledPlan(_ mirror: Mirror) async throws -> MirrorPlan {
+    private func settledPlan(_ mirror: Mirror) async throws -> (notes: MirrorPlan, attachments: AttachmentPlan) {
         var plan = try await mirror.plan(isConfirmed: options.confirmsDeletions)
-        for _ in 0..<5 where plan.isSettling {
+        for _ in 0..<5 where plan.notes.isSettling || plan.attachments.isSettling {
             try await Task.sleep(for: .milliseconds(1_100))
             plan = try await mirror.plan(isConfirmed: options.confirmsDeletions)
         }
@@ -184,11 +184,13 @@ public struct MirrorSession {
 
     // MARK: The plan
 
-    private func show(_ plan: MirrorPlan, _ folder: Folder) {
-        let summary = plan.summary
-        console.show(summary.isEmpty ? "Nothing to do." : "\(folder.path):")
-        for line in summary { console.show("  \(line)") }
-        for file in plan.skipped { console.show("  Skipped \(file.path): \(file.reason.rawValue)") }
+    private func show(_ plan: (notes: MirrorPlan, attachments: AttachmentPlan), _ folder: Folder) {
+        let counts = plan.notes.counts.merging(plan.attachments.counts, uniquingKeysWith: +)
+        console.show(counts.isEmpty ? "Nothing to do." : "\(folder.path):")
+        for (text, count) in counts.sorted(by: { $0.key < $1.key }) { console.show("  \(text): \(count)") }
+        for file in plan.notes.skipped + plan.attachments.skipped {
+            console.show("  Skipped \(file.path): \(file.reason.rawValue)")
+        }
     }
 }
 
@@ -207,9 +209,33 @@ extension MirrorPlan {
         for text in actions.compactMap(\.text) { counts[text, default: 0] += 1 }
         return counts
     }
+}
 
-    /// The numbers of actions as lines for the user.
-    var summary: [String] { counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" } }
+extension AttachmentPlan {
+    /// The numbers of actions, by their descriptions.
+    var counts: [String: Int] {
+        var counts: [String: Int] = [:]
+        for text in actions.compactMap(\.text) { counts[text, default: 0] += 1 }
+        return counts
+    }
+}
+
+extension AttachmentPlan.Action {
+    fileprivate var text: String? {
+        switch self {
+        case .create: "Files that become attachments"
+        case .adopt: "Files that are equal to attachments"
+        case .replace: "Changed files that become new attachments"
+        case .follow: "Files that were moved"
+        case .handOver: "Attachments that another note gets"
+        case .make, .fetch: "Attachments that become files"
+        case .renew: "Files that are moved like their attachments"
+        case .trash: "Files that are moved to \(Trash.path), because their attachments were removed"
+        case .miss: "Files that are missing; their attachments are removed after five minutes"
+        case .remove, .drop, .yield: "Attachments that are removed"
+        case .regain, .forget, .note: nil
+        }
+    }
 }
 
 extension MirrorPlan.Action {

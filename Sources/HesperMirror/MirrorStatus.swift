@@ -23,6 +23,8 @@ struct MirrorStatus: Codable, Equatable, Sendable {
     var needsSignIn = false
     /// The number of files that are notes.
     var files: Int
+    /// The number of files that are attachments.
+    var attachments: Int
     /// The numbers of actions that a round would carry out now, by their descriptions.
     var plan: [String: Int]
     /// The number of objects that are not sent to the server yet.
@@ -35,27 +37,36 @@ struct MirrorStatus: Codable, Equatable, Sendable {
     var questions: [String]
 
     init(_ mirror: Mirror) async throws {
-        let plan = try await mirror.plan()
-        let entries = mirror.entries
+        let (plan, attachmentPlan) = try await mirror.plan()
+        let (entries, attachmentEntries) = (mirror.entries, mirror.attachments.entries)
         let store = mirror.store
         folder = mirror.folder.path
         account = try await store.account
         needsSignIn = store.status.needsSignIn
         files = entries.count
-        self.plan = plan.counts
+        attachments = attachmentEntries.count
+        self.plan = plan.counts.merging(attachmentPlan.counts, uniquingKeysWith: +)
         unsent = store.status.toSend.objects
         refused = []
         for try await changes in store.shelf {
             refused = changes.map { change in
-                Refused(path: NoteID(change.objectID.uuidString).flatMap { entries[$0]?.path }, reason: change.message)
+                let id = change.objectID.uuidString
+                let path =
+                    NoteID(id).flatMap { entries[$0]?.path } ?? AttachmentID(id).flatMap { attachmentEntries[$0]?.path }
+                return Refused(path: path, reason: change.message)
             }
             break
         }
-        skipped = plan.skipped
+        skipped = plan.skipped + attachmentPlan.skipped
         missing = plan.missing.compactMap { id in
             entries[id].map { Missing(path: $0.path, since: $0.missingSince.map(Date.init(timeIntervalSince1970:))) }
         }
-        questions = plan.questions.map(\.text)
+        missing += attachmentPlan.missing.compactMap { id in
+            attachmentEntries[id].map {
+                Missing(path: $0.path, since: $0.missingSince.map(Date.init(timeIntervalSince1970:)))
+            }
+        }
+        questions = (plan.questions + attachmentPlan.questions).map(\.text)
     }
 
     var json: String {
@@ -69,7 +80,8 @@ struct MirrorStatus: Codable, Equatable, Sendable {
 
     /// The lines of the output as text.
     var lines: [String] {
-        var lines = ["\(folder): \(counted(files, "file"))" + (account.map { ", account \($0)" } ?? "")]
+        let count = counted(files, "note") + (attachments > 0 ? ", \(counted(attachments, "attachment"))" : "")
+        var lines = ["\(folder): \(count)" + (account.map { ", account \($0)" } ?? "")]
         if needsSignIn { lines.append(SyncProblem.signInAgain(.expired).text) }
         lines += plan.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         if unsent > 0 { lines.append("Not sent to the server yet: \(unsent)") }

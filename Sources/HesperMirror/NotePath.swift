@@ -26,12 +26,19 @@ enum NotePath {
 
     /// Whether a path of a note can be the path of a file.
     static func isUsable(_ path: String) -> Bool {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        guard let name = parts.last, isNote(String(name)), !isConflictCopy(String(name)), path.utf8.count <= 3_000
-        else {
-            return false
-        }
-        return parts.allSatisfy { part in
+        let name = name(of: path)
+        return isNote(name) && !isConflictCopy(name) && path.utf8.count <= 3_000 && isSafe(path)
+    }
+
+    /// Whether a filename of an attachment can be the path of a file.
+    static func isUsable(asFile path: String) -> Bool {
+        let name = name(of: path)
+        return !isNote(name) && !isTemporary(name) && path.utf8.count <= Limits.filenameBytes && isSafe(path)
+    }
+
+    /// Whether a path is relative, does not lead out of the folder, and has no hidden part.
+    private static func isSafe(_ path: String) -> Bool {
+        path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in
             !part.isEmpty && !part.hasPrefix(".") && part.utf8.count <= 255 && !part.unicodeScalars.contains("\0")
         }
     }

@@ -33,6 +33,10 @@ struct Trash {
     func takeTemporaryFiles(unless isKnown: (String) -> Bool) throws {
         let manager = FileManager.default
         for name in (try? manager.contentsOfDirectory(atPath: "\(folder.path)/\(Folder.temporary)")) ?? [] {
+            if name.hasSuffix(Folder.part) {
+                folder.removeTemporary(name)
+                continue
+            }
             if let (bytes, _) = try? folder.read("\(Folder.temporary)/\(name)"), isKnown(FileText.hash(bytes)) {
                 folder.removeTemporary(name)
                 continue

@@ -6,7 +6,7 @@ import Testing
 @testable import HesperMirror
 
 /// Random lives of two folders and a web client, edited as editors and tools do it. At the end both folders are equal, every word
-/// that nobody removed is in a note, and none is there twice. `HESPER_TEST_SEED` repeats the actions of one life, though not the moments
+/// that nobody removed is in a note, and none is there twice; the same applies to pictures. `HESPER_TEST_SEED` repeats the actions of one life, though not the moments
 /// at which the devices sync by themselves.
 struct MirrorLivesTests {
     private static let environment = ProcessInfo.processInfo.environment
@@ -38,6 +38,7 @@ struct MirrorLife {
     private var former: [[String: [String]]] = [[:], [:]]
     /// What an editor has shown since it opened a file.
     private var buffers: [[String: String]] = [[:], [:]]
+    private var pictures = LifePictures()
     private var log: [String] = []
     private static let printsLog = ProcessInfo.processInfo.environment["HESPER_TEST_SEED"] != nil
 
@@ -71,12 +72,13 @@ struct MirrorLife {
     mutating func step() async throws {
         let index = random.number(in: 0..<2)
         let machine = machines[index]
-        let path = random.element(of: machine.contents.keys.filter { NotePath.isNote(NotePath.name(of: $0)) }.sorted())
-        let action = random.number(in: 0..<26)
+        let paths = machine.contents.keys.filter { NotePath.isNote(NotePath.name(of: $0)) }.sorted()
+        let path = random.element(of: paths)
+        let action = random.number(in: 0..<34)
         switch (action, path) {
         case (0...1, _):
             // Few files, so that both sides often change the same one.
-            guard machine.contents.count < 7 else { return }
+            guard machine.contents.count - machine.pictures.count < 7 else { return }
             let path = random.element(of: ["", "a/", "b/c/"]).map { "\($0)New \(count).md" } ?? ""
             note("\(index) new \(path)")
             try machine.write(path, word() + "\n" + word() + "\n")
@@ -129,6 +131,7 @@ struct MirrorLife {
             guard random.isTrue(withProbability: 0.5) else { return }
             note("\(index) rm \(path)")
             remove(machine.read(path) ?? "")
+            pictures.noteIsDeleted(machine.read(path) ?? "", on: machines)
             try machine.remove(path)
         case (11, let path?):
             guard let text = random.element(of: former[index][path] ?? []) else { return }
@@ -158,6 +161,17 @@ struct MirrorLife {
         case (18...19, _):
             note("\(index) round")
             _ = try await machine.mirror.round()
+        case (26...31, _):
+            guard
+                let change = try pictures.change(machine, path.map { ($0, machine.read($0) ?? "") }, &random, &count)
+            else { return }
+            note("\(index) \(change.what)")
+            if let path, let text = change.text {
+                removed.formUnion(MirrorLife.words(text).subtracting(MirrorLife.words(machine.read(path) ?? "")))
+                try save(index, path, text, "link")
+            }
+        case (32, _):
+            if let what = try await pictures.change(web, on: machines, &random, &count) { note("web \(what)") }
         default:
             note("\(index) sync")
             try await machine.sync()
@@ -187,6 +201,8 @@ struct MirrorLife {
         guard let note = random.element(of: try await web.all(Note.self)) else { return }
         if random.isTrue(withProbability: 0.15) {
             self.note("web delete \(note.path ?? "-")")
+            pictures.noteIsDeleted(note.text.string, on: machines)
+            try await pictures.noteIsDeleted(note, in: web)
             // Words of other devices may have arrived since the note was read.
             let text = try await web.write { tx in
                 let text = try tx.get(note.id)?.text.string
@@ -230,6 +246,7 @@ struct MirrorLife {
             #expect(texts == expected, "\(report), \(machine.store.status), \(context)")
             #expect(try await machine.texts() == expected, "\(context)")
         }
+        try await pictures.check(machines, web, context)
         let found = notes.flatMap { MirrorLife.words($0.text.string) }
         let lost = words.subtracting(found).subtracting(removed)
         #expect(lost.isEmpty, "lost \(lost.sorted()), \(context)")

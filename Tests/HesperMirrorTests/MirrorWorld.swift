@@ -88,8 +88,11 @@ final class Machine {
             total.moved += next.moved
             total.trashed += next.trashed
             total.deleted += next.deleted
+            total.attached += next.attached
+            total.detached += next.detached
+            total.adopted += next.adopted
             (total.skipped, total.questions, total.waiting) = (next.skipped, next.questions, next.waiting)
-            if next.changes == 0 && !next.isIncomplete { return total }
+            if next.changes == 0 && !next.isIncomplete && !next.isFetching { return total }
         }
         Issue.record("The rounds do not end: \(total)")
         return total

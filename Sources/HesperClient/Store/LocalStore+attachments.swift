@@ -30,12 +30,7 @@ extension LocalStore {
         }.value
         do {
             return try await write { tx in
-                try tx.writer.attach(
-                    id, to: note, data,
-                    fixed: [
-                        AttributeName.mimeType: .string(mimeType ?? MediaType.of(name)), "filename": .string(name),
-                        "byteCount": .integer(data.byteCount), AttributeName.sha256: .string(data.sha256),
-                    ])
+                try tx.writer.attach(id, to: note, data, file: id, filename: name, mimeType: mimeType)
             }
         } catch {
             try? files.delete(id)
@@ -63,9 +58,15 @@ extension LocalStore {
 
 extension StoreWriter {
     /// Adds an attachment whose bytes are in a file of this device to a note.
-    fileprivate func attach(
-        _ id: UniqueID, to note: ObjectID<Note>, _ data: AttachmentData, fixed: [String: Value]
+    @discardableResult
+    func attach(
+        _ id: UniqueID, to note: ObjectID<Note>, _ data: AttachmentData, file: UniqueID, filename: String,
+        mimeType: String? = nil
     ) throws -> Attachment {
+        let fixed: [String: Value] = [
+            AttributeName.mimeType: .string(mimeType ?? MediaType.of(filename)), "filename": .string(filename),
+            "byteCount": .integer(data.byteCount), AttributeName.sha256: .string(data.sha256),
+        ]
         for (name, value) in fixed {
             guard let field = HesperModel.Field(rawValue: name) else { continue }
             if case .failure(let error) = field.read(value.json) {
@@ -77,7 +78,7 @@ extension StoreWriter {
         guard let inserted = try records.insert(record, values: []) else {
             throw StoreError.idIsTaken(objectType: TypeName.attachment, id: id.description)
         }
-        try records.setBytes(of: id, file: id, byteCount: data.byteCount)
+        try records.setBytes(of: id, file: file, byteCount: data.byteCount)
         _ = try update(note) { $0.attachments.insert(ObjectID(id)) }
         return try reader.read(inserted)
     }

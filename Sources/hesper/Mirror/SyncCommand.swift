@@ -12,7 +12,8 @@ struct SyncCommand: AsyncParsableCommand {
 
             Every .md, .markdown and .txt file is a note. If a file and its note were both changed, the texts are merged. A file \
             that was deleted here deletes its note after five minutes. The file of a note that was deleted elsewhere is moved to \
-            FOLDER/.hesper/trash. docs/mirror.md describes all cases.
+            FOLDER/.hesper/trash. Files to which notes link are attachments, and attachments are files. docs/mirror.md describes \
+            all cases.
 
             This command needs no server on this machine: it is a client like the web app. The state of a folder is in \
             $XDG_STATE_HOME/hesper, by default ~/.local/state/hesper.

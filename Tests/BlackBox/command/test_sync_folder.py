@@ -6,10 +6,12 @@ import random
 import signal
 import subprocess
 import time
+import uuid
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from client import BINARY, PASSWORD, Client
@@ -152,7 +154,7 @@ def test_status_and_questions(ada: str, tmp_path: Path) -> None:
             (one.folder / f"{number}.md").write_text(f"Note {number}")
         assert one(*one.account, "--yes", "--once").returncode == 0
         assert json.loads(one("--status", "--json").stdout) == {
-            "account": ada, "files": 30, "folder": str(one.folder), "missing": [], "needsSignIn": False, "plan": {},
+            "account": ada, "attachments": 0, "files": 30, "folder": str(one.folder), "missing": [], "needsSignIn": False, "plan": {},
             "questions": [], "refused": [], "skipped": [], "unsent": 0,
         }
         (one.folder / "binary.md").write_bytes(b"a\0b")
@@ -201,6 +203,175 @@ def test_odd_names_and_texts_are_the_same_on_another_machine(ada: str, tmp_path:
         for machine in (one, other):
             assert machine("--once").stdout == "Synced. Nothing was changed.\n"
         assert len(texts(client)) == count
+
+
+def held(client: Client) -> dict[str, list[str]]:
+    """The texts of the notes that have attachments, and the filenames of these."""
+    found = {}
+    for note in client.get("/v1/notes", params={"limit": 500}).json()["notes"]:
+        names = [client.get(f"/v1/attachments/{attachment}").json()["filename"] for attachment in note["attachments"]]
+        if names:
+            found[note["text"]] = sorted(names)
+    return found
+
+
+def attach(client: Client, text: str, filename: str, data: bytes) -> None:
+    """Adds an attachment to the note with a text, as the web app does."""
+    (note,) = [note for note in client.get("/v1/notes").json()["notes"] if note["text"] == text]
+    attachment = str(uuid.uuid4())
+    assert client.put(f"/v1/attachments/{attachment}/data", data=data).status_code == 201
+    properties = {"mimeType": "application/octet-stream", "filename": filename}
+    assert client.put(f"/v1/attachments/{attachment}", properties).status_code == 201
+    path = f"/v1/notes/{note['uniqueID']}"
+    etag = client.get(path).headers["ETag"]
+    change = {"attachments": [*note["attachments"], attachment]}
+    assert client.patch(path, change, headers={"If-Match": etag}).status_code == 200
+
+
+def test_linked_files_are_attachments(ada: str, tmp_path: Path) -> None:
+    with served(tmp_path, ada) as (url, client):
+        one, other = Machine(tmp_path / "one", url, ada), Machine(tmp_path / "other", url, ada)
+        trip = "![](pics/villa%201.png) [map](<map of Rome.pdf> 'M') ![[sound.mp3]] ![](missing.png) ![](/etc/hostname)"
+        for path, data in {
+            "Trips/Rome.md": trip.encode(), "Trips/pics/villa 1.png": b"\x89PNG" + bytes(range(256)) * 40,
+            "map of Rome.pdf": b"%PDF", "old/sound.mp3": b"ID3", "unlinked.png": b"unlinked",
+        }.items():  # fmt: skip
+            (one.folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (one.folder / path).write_bytes(data)
+        time.sleep(1.1)
+        plan = one(*one.account, "--dry-run")
+        assert "  Files that become attachments: 3\n" in plan.stdout
+        assert held(client) == {}
+        assert one(*one.account, "--yes", "--once").returncode == 0
+        names = ["Trips/pics/villa 1.png", "map of Rome.pdf", "old/sound.mp3"]
+        assert held(client) == {trip: names}
+        assert other(*other.account, "--yes", "--once").returncode == 0
+        files = one.files()
+        del files[b"unlinked.png"]
+        assert other.files() == files
+
+        # Changed bytes, a move with its link, an attachment from elsewhere, which is larger than what is downloaded without a request.
+        (one.folder / "map of Rome.pdf").write_bytes(b"%PDF, with notes")
+        (one.folder / "old/sound.mp3").rename(one.folder / "sound.mp3")
+        attach(client, trip, "photo.jpg", b"photo")
+        large = random.Random(1).randbytes(9 << 20)
+        attach(client, trip, "video.bin", large)
+        time.sleep(1.1)
+        for machine in (one, other, one):
+            done = machine("--once")
+            assert (done.returncode, done.stderr) == (0, "")
+        files = one.files()
+        assert files[b"photo.jpg"] == b"photo" and files[b"video.bin"] == large
+        del files[b"unlinked.png"]
+        assert other.files() == files
+        names = ["Trips/pics/villa 1.png", "map of Rome.pdf", "photo.jpg", "sound.mp3", "video.bin"]
+        assert held(client) == {trip: names}
+        for machine in (one, other):
+            assert machine("--once").stdout == "Synced. Nothing was changed.\n"
+        status = json.loads(one("--status", "--json").stdout)
+        assert (status["attachments"], status["files"], status["plan"], status["missing"]) == (5, 1, {}, [])
+
+        # A deleted file is asked for with the others, or removed at once if that is confirmed.
+        (other.folder / "photo.jpg").unlink()
+        assert "photo.jpg" not in other("--once").stderr
+        assert [file["path"] for file in json.loads(other("--status", "--json").stdout)["missing"]] == ["photo.jpg"]
+        assert other("--once", "--confirm-deletions").returncode == 0
+        assert one("--once").returncode == 0
+        assert not (one.folder / "photo.jpg").exists()
+        (trashed,) = (one.folder / ".hesper/trash").rglob("photo.jpg")
+        assert trashed.read_bytes() == b"photo"
+
+
+def test_odd_names_of_linked_files(ada: str, tmp_path: Path) -> None:
+    with served(tmp_path, ada) as (url, client):
+        one, other = Machine(tmp_path / "one", url, ada), Machine(tmp_path / "other", url, ada)
+        links = []
+        names = [name for name in NAMES if not name.startswith("#")]
+        for folder in ["", "sp ace/"]:
+            (one.folder / folder).mkdir(exist_ok=True)
+            for number, name in enumerate(names):
+                path = f"{folder}{name}.png"
+                (one.folder / path).write_bytes(f"{folder} {number}".encode())
+                links.append(f"![](./{quote(path)})")
+        (one.folder / "Links.md").write_text("\n".join(links))
+        time.sleep(1.1)
+        for machine in (one, other):
+            done = machine(*machine.account, "--yes", "--once")
+            assert (done.returncode, done.stderr) == (0, "")
+        assert len(one.files()) == len(links) + 1
+        assert other.files() == one.files()
+
+
+def test_an_imported_folder_does_not_double_its_files(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+    one = Machine(tmp_path / "one", "", ada)
+    (one.folder / "Soup.md").write_text("![](soup.png)")
+    (one.folder / "soup.png").write_bytes(b"soup")
+    assert run(tmp_path, "import", "--account", ada, one.folder).returncode == 0
+    with served(tmp_path, ada) as (url, client):
+        one.account[1] = url
+        time.sleep(1.1)
+        shown = one(*one.account, "--dry-run")
+        assert "Files that are equal to notes: 1\n" in shown.stdout
+        assert "Files that become attachments: 1\n" in shown.stdout
+        assert one(*one.account, "--yes", "--once").returncode == 0
+        assert held(client) == {"![](soup.png)": ["soup.png"]}
+        # The state is lost.
+        for file in (one.folder / ".hesper").iterdir():
+            file.unlink() if file.is_file() else None
+        assert one(*one.account, "--yes", "--once").returncode == 0
+        assert held(client) == {"![](soup.png)": ["soup.png"]}
+        assert one.files() == {b"Soup.md": b"![](soup.png)", b"soup.png": b"soup"}
+
+
+@pytest.mark.parametrize("seed", [1])
+def test_killed_processes_lose_and_double_no_files(seed: int, ada: str, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    with served(tmp_path, ada) as (url, client):
+        machines = [Machine(tmp_path / name, url, ada) for name in ("one", "other")]
+        for machine in machines:
+            assert machine(*machine.account, "--yes", "--once").returncode == 0
+        running = [machine.start() for machine in machines]
+        contents = {}
+        for number in range(60):
+            index = chance.randrange(2)
+            folder = machines[index].folder
+            pictures = sorted(path for path in folder.rglob("*.png") if ".hesper" not in path.parts)
+            match chance.randrange(5):
+                case 0 | 1:
+                    name = f"p{number}.png"
+                    contents[name] = os.urandom(chance.choice([10, 100_000]))
+                    (folder / name).write_bytes(contents[name])
+                    (folder / f"n{number}.md").write_text(f"n{number} ![]({name})\n")
+                case 2 if pictures:
+                    # A new file gets the name, as most programs save pictures.
+                    picture = chance.choice(pictures)
+                    contents[picture.name] = os.urandom(100)
+                    new = picture.with_name(picture.name + "~")
+                    new.write_bytes(contents[picture.name])
+                    new.replace(picture)
+                    time.sleep(2.5)
+                case 3:
+                    running[index].kill()
+                    running[index].wait()
+                    time.sleep(chance.random() * 0.3)
+                    running[index] = machines[index].start()
+                case _:
+                    time.sleep(chance.random() * 2)
+        for process in running:
+            process.kill()
+            process.wait()
+        time.sleep(1.1)
+        for machine in machines * 2:
+            done = machine("--once")
+            assert done.returncode == 0, done.stderr
+        files = machines[0].files()
+        assert machines[1].files() == files
+        pictures = Counter(data for path, data in files.items() if b".png" in path)
+        # Both machines may have replaced a picture at the same time. Then both are there.
+        assert set(contents.values()) <= set(pictures)
+        assert [data for data, number in pictures.items() if number > 1] == []
+        names = [name for names in held(client).values() for name in names]
+        assert len(names) == len(pictures) > 10
 
 
 @pytest.mark.parametrize("seed", [1])

@@ -1,0 +1,123 @@
+internal import Foundation
+internal import GRDB
+package import HesperModel
+
+// The bytes of attachments in pieces, and attachments that are added in a transaction, for `HesperMirror`.
+
+/// The bytes of an attachment as this device sees them.
+package struct AttachmentState: Equatable, Sendable {
+    /// Whether the bytes are on this device.
+    package var hasBytes: Bool
+    /// Whether the server has the attachment, or had it before it was deleted.
+    package var isSent: Bool
+}
+
+extension ReadTransaction {
+    package func state(of id: Attachment.ID) throws -> AttachmentState {
+        let object = try reader.records.object(id.uniqueID, type: TypeName.attachment)
+        return AttachmentState(
+            hasBytes: try reader.records.hasBytes(id.uniqueID), isSent: object?.isAcknowledged ?? true)
+    }
+
+    /// The attachments of a note, also those that are not on this device yet or were deleted.
+    package func attachmentIDs(of note: ObjectID<Note>) throws -> [Attachment.ID] {
+        guard let object = try reader.records.object(note.uniqueID, type: TypeName.note) else { return [] }
+        return object.visible.compactMap { attribute, cell in
+            guard case ("attachments", let id?) = AttributeName.split(attribute), cell.value == .bool(true) else {
+                return nil
+            }
+            return Attachment.ID(id)
+        }
+    }
+}
+
+extension WriteTransaction {
+    /// Adds an attachment whose bytes are on this device to a note. An attachment with this ID that no note has is added again.
+    /// - Parameter file: the attachment for which the bytes were stored: `id` after ``LocalStore/addBytes(of:next:)``, or an attachment
+    ///   with the same bytes.
+    /// - Returns: false if the ID belongs to an attachment that was deleted or has other properties.
+    /// - Throws: ``StoreError/notFound(objectType:id:)`` if there is no such note.
+    package func attach(
+        _ id: Attachment.ID, to note: ObjectID<Note>, file: Attachment.ID, _ data: AttachmentData, filename: String
+    ) throws -> Bool {
+        if let known = try get(id) {
+            guard known.sha256 == data.sha256, known.filename == filename else { return false }
+            try update(note) { $0.attachments.insert(id) }
+            return true
+        }
+        guard try writer.records.object(id.uniqueID, type: TypeName.attachment) == nil,
+            try !writer.records.isDeleted(id.uniqueID)
+        else { return false }
+        let name = try writer.records.file(of: file.uniqueID) ?? file.uniqueID
+        try writer.attach(id.uniqueID, to: note, data, file: name, filename: filename)
+        return true
+    }
+}
+
+extension LocalStore {
+    /// Stores the bytes of a new attachment. They are removed with ``removeBytes(of:)`` if the attachment is not added.
+    /// - Parameter next: returns the next bytes; nil at the end.
+    /// - Returns: the size and the hash.
+    package func addBytes(
+        of id: Attachment.ID, next: @escaping @Sendable () throws -> [UInt8]?
+    ) async throws -> AttachmentData {
+        let files = files
+        return try await Task.detached {
+            do {
+                return try files.add(id.uniqueID, next: next)
+            } catch AttachmentFilesError.diskFull {
+                throw StoreError.diskFull
+            }
+        }.value
+    }
+
+    /// Removes the bytes of attachments that a killed process did not add.
+    package func removeUnusedBytes() async throws {
+        let stored = try files.list().filter(\.value.isFinished).keys
+        guard !stored.isEmpty else { return }
+        let used = try await database.performRead { try $0.usedFiles() }
+        for id in stored where !used.contains(id) { try files.delete(id) }
+    }
+
+    package func removeBytes(of id: Attachment.ID) throws { try files.delete(id.uniqueID) }
+
+    /// The file with the bytes of an attachment; nil if they are not on this device.
+    package func bytes(of id: Attachment.ID) async throws -> AttachmentReader? {
+        let name = try await database.performRead { try $0.hasBytes(id.uniqueID) ? $0.file(of: id.uniqueID) : nil }
+        return name.map { AttachmentReader(files: files, name: $0) }
+    }
+
+    /// Downloads the bytes of an attachment before all others, also if it is large. Returns at once.
+    package func wantBytes(of id: Attachment.ID) async throws {
+        try await database.performWrite { records in
+            try TransferTable.create(records)
+            try TransferTable(records).want(id.uniqueID)
+        }
+        await runner.changed()
+    }
+
+    /// The maximum size of an attachment on the server; nil if the server cannot be reached.
+    package func largestAttachment() async throws -> Int64? {
+        guard let server = try await database.performRead({ try $0.session?.server }) else { return nil }
+        let accounts = Accounts(server: server, transport: makeTransport(server))
+        return try? await accounts.serverInfo().limits["attachmentBytes"]
+    }
+}
+
+extension RecordsTransaction {
+    /// The files that have the bytes of an attachment, and those whose download has just ended.
+    fileprivate func usedFiles() throws -> Set<UniqueID> {
+        let sql = "SELECT file FROM bytes UNION SELECT id FROM transfers"
+        guard try database.tableExists("transfers") else { return [] }
+        return Set(try Data.fetchAll(database, sql: sql).compactMap { UniqueID(bytes: $0) })
+    }
+}
+
+/// Reads the bytes of an attachment in pieces.
+package struct AttachmentReader: Sendable {
+    fileprivate let files: any AttachmentFiles
+    fileprivate let name: UniqueID
+
+    /// Reads bytes. Fewer are returned at the end.
+    package func read(at offset: Int64, count: Int) throws -> [UInt8] { try files.read(name, at: offset, count: count) }
+}

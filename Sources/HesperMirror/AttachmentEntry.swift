@@ -1,0 +1,68 @@
+import Foundation
+import HesperClient
+
+typealias AttachmentID = ObjectID<HesperClient.Attachment>
+
+/// The state of an attachment's file when it was last compared with the attachment.
+struct AttachmentEntry: Codable, Equatable, Sendable {
+    /// The path of the file, relative to the folder.
+    var path: String
+    /// The note that has the attachment.
+    var note: NoteID
+    var sha256: String
+    var stamp: FileStamp
+    /// The time at which the bytes were hashed, in nanoseconds since 1970.
+    var hashed: Int64
+    /// Whether the text of the note has linked to the file since the note has the attachment.
+    var wasLinked: Bool
+    /// Whether the note is deleted because its own file was: this file then stays in the folder.
+    var isReleased = false
+    /// The time of the first scan in which the file was missing, in seconds since 1970, and the number of such scans.
+    var missingSince: Double?
+    var missingScans = 0
+}
+
+/// An attachment of a note, as a round sees it.
+struct MirrorAttachment: Equatable, Sendable {
+    /// The note that has it.
+    var note: NoteID
+    /// Its `filename`, if it can be the path of a file; otherwise nil.
+    var path: String?
+    /// The name for its file if it has no usable path, without and with extension.
+    var stem: String
+    var ending: String
+    var sha256: String?
+    var byteCount: Int64 = 0
+    /// Whether the bytes are on this device. It is only determined for attachments without a file.
+    var hasBytes = false
+    /// Whether the text of the note contains its ID. It is only determined if several attachments have this path.
+    var isMarked = false
+}
+
+/// A file that can be an attachment, as a scan has found it.
+struct AttachableFile: Equatable, Sendable {
+    enum Content: Equatable, Sendable {
+        /// The SHA-256 hash of the bytes, in hexadecimal.
+        case bytes(String)
+        /// The file was changed a moment ago and may be incomplete.
+        case settling
+        case unusable(SkippedFile.Reason)
+    }
+
+    let path: String
+    let stamp: FileStamp
+    let content: Content
+
+    /// The hash of the bytes; nil if the file is settling or unusable.
+    var sha256: String? {
+        if case .bytes(let hash) = content { hash } else { nil }
+    }
+}
+
+/// A note whose text links to a file.
+struct Linker: Equatable, Sendable {
+    /// The path of the note's file.
+    let path: String
+    /// The note; nil if the file is not a note yet.
+    let note: NoteID?
+}

@@ -1,0 +1,63 @@
+import Foundation
+import HesperClient
+
+/// The map of attachments and their files, in the local store: each change is saved in the transaction of the edits that belong to it.
+final class AttachmentMap {
+    private let store: LocalStore
+    private(set) var entries: [AttachmentID: AttachmentEntry]
+
+    private static let prefix = "mirror.file."
+
+    init(_ store: LocalStore) async throws {
+        self.store = store
+        entries = try await store.read { tx in
+            var entries: [AttachmentID: AttachmentEntry] = [:]
+            for (name, value) in try tx.locals(withPrefix: AttachmentMap.prefix) {
+                guard let id = AttachmentID(name) else { continue }
+                entries[id] = try JSONDecoder().decode(AttachmentEntry.self, from: value)
+            }
+            return entries
+        }
+    }
+
+    /// Changes of entries; nil for entries that are removed.
+    typealias Changes = [AttachmentID: AttachmentEntry?]
+
+    /// Changes entries, and objects of the store, in one transaction. The entries in memory are only changed after the commit.
+    @discardableResult
+    func change<R: Sendable>(_ body: @Sendable (WriteTransaction, inout Changes) throws -> R) async throws -> R {
+        let (changes, result) = try await store.write { tx in
+            var changes: Changes = [:]
+            let result = try body(tx, &changes)
+            for (id, entry) in changes {
+                try tx.setLocal("\(AttachmentMap.prefix)\(id)", try entry.map { try JSONEncoder().encode($0) })
+            }
+            return (changes, result)
+        }
+        for (id, entry) in changes { entries[id] = entry }
+        return result
+    }
+
+    /// Changes one entry, if it exists.
+    func update(_ id: AttachmentID, _ edit: @Sendable (inout AttachmentEntry) -> Void) async throws {
+        guard var entry = entries[id] else { return }
+        edit(&entry)
+        let edited = entry
+        try await change { _, changes in changes[id] = .some(edited) }
+    }
+
+    func forget(_ id: AttachmentID) async throws { try await change { _, changes in changes[id] = .some(nil) } }
+
+    /// Saves new stamps of files that were hashed again and are unchanged.
+    func confirm(_ confirmed: [AttachmentID: (stamp: FileStamp, hashed: Int64)]) async throws {
+        var changed: Changes = [:]
+        for (id, (stamp, hashed)) in confirmed {
+            guard var entry = entries[id] else { continue }
+            (entry.stamp, entry.hashed) = (stamp, hashed)
+            changed[id] = .some(entry)
+        }
+        guard !changed.isEmpty else { return }
+        let saved = changed
+        try await change { _, changes in changes = saved }
+    }
+}

@@ -1,0 +1,403 @@
+import Foundation
+import HesperModel
+
+/// The actions of one round for attachments and their files, computed from the files of the folder, the links of the notes, the entries
+/// of the mirror, and the attachments of the store. A pure value.
+struct AttachmentPlan: Sendable {
+    enum Action: Equatable, Sendable {
+        /// A file to which a note links becomes an attachment of the note.
+        case create(path: String, note: NoteID?)
+        /// A file is an attachment that has no file yet: they have the same bytes.
+        case adopt(AttachmentID, path: String)
+        /// The bytes of the file were changed: a new attachment takes the place of the old one.
+        case replace(AttachmentID, path: String)
+        /// The user moved the file: a new attachment with the new path takes the place of the old one.
+        case follow(AttachmentID, from: String, to: String)
+        /// The note that has the attachment no longer links to its file, or was deleted, but another note does: that note gets it.
+        case handOver(AttachmentID, path: String, to: NoteID)
+        /// An attachment without a file gets a file.
+        case make(AttachmentID, path: String)
+        /// The bytes of an attachment without a file must be downloaded first.
+        case fetch(AttachmentID)
+        /// An attachment was replaced elsewhere by one with the same bytes: the file belongs to the new one, and is moved to its path.
+        case renew(AttachmentID, as: AttachmentID, from: String, to: String)
+        /// An attachment has the path and the bytes of another one, and its note links to the file: it is removed from the note.
+        case drop(AttachmentID)
+        /// The same, but the other one stays: the file then belongs to it.
+        case yield(AttachmentID, to: AttachmentID)
+        /// The attachment was removed elsewhere: the file is moved to the trash.
+        case trash(AttachmentID, path: String)
+        /// The file is missing: this is counted. If the file does not return, the attachment is removed later.
+        case miss(AttachmentID)
+        /// The file has returned: it is no longer counted as missing.
+        case regain(AttachmentID)
+        /// The file has been missing long enough, or the deletion was confirmed: the attachment is removed from its note.
+        case remove(AttachmentID)
+        /// The attachment is gone, and the file too, or it stays as a file that is not synced: the entry is removed.
+        case forget(AttachmentID)
+        /// Another note has the attachment, or its note links to the file now: this is recorded.
+        case note(AttachmentID, NoteID, isLinked: Bool)
+    }
+
+    private(set) var actions: [Action] = []
+    private(set) var questions: [MirrorPlan.Question] = []
+    private(set) var skipped: [SkippedFile] = []
+    /// See ``MirrorPlan/isSettling`` and ``MirrorPlan/settlingSince``.
+    private(set) var isSettling = false
+    private(set) var settlingSince: Int64?
+    /// The attachments whose files are missing and that are not removed in this round, unless a question asks about them.
+    private(set) var waiting: [AttachmentID] = []
+    /// All attachments whose files are missing.
+    private(set) var missing: [AttachmentID] = []
+
+    /// The input of a plan.
+    struct Situation: Sendable {
+        /// The files that are linked, have an entry, or may belong to one. Others need not be here.
+        var files: [String: AttachableFile] = [:]
+        /// Why the files of some entries were not found, other than that they are missing.
+        var unseen: [AttachmentID: SkippedFile.Reason] = [:]
+        /// The paths that are taken.
+        var paths: Set<String> = []
+        /// Whether the file system treats names that differ in case as equal.
+        var foldsNames = false
+        /// Beginnings of paths that cannot be used, with a slash at the end.
+        var closed: [String] = []
+        var entries: [AttachmentID: AttachmentEntry] = [:]
+        /// The attachments that a note has.
+        var attachments: [AttachmentID: MirrorAttachment] = [:]
+        /// The attachments that exist, also those that no note has.
+        var existing: Set<AttachmentID> = []
+        /// The attachments of entries that the server does not have.
+        var unsent: Set<AttachmentID> = []
+        /// The attachments that the server refused.
+        var refused: Set<AttachmentID> = []
+        /// The notes that link to a file, by its path, in the order of their own paths.
+        var linkers: [String: [Linker]] = [:]
+        /// The notes whose links are known.
+        var linking: Set<NoteID> = []
+        /// The maximum size of an attachment; nil if it is not known.
+        var largest: Int64?
+        var now = Date()
+        var isPullOnly = false
+        var isConfirmed = false
+        /// Whether no attachment is removed, because a question about the deletion of notes is open.
+        var keepsAll = false
+        /// Whether some files have not become notes yet. Until their links are known, no file is moved to the trash.
+        var isUnfinished = false
+    }
+
+    private let situation: Situation
+    private var files: [String: AttachableFile]
+    /// The attachments without an entry that have not been given a file.
+    private var free: [AttachmentID: MirrorAttachment]
+    /// The entries that keep their files, by path.
+    private var kept: [String: AttachmentID] = [:]
+    /// The exact paths that are taken.
+    private var paths: Set<String>
+    /// The names that are taken. They are collected when the first new name is needed.
+    private var names: FileNames?
+
+    init(_ situation: Situation) {
+        self.situation = situation
+        (files, paths) = (situation.files, situation.paths)
+        free = situation.attachments.filter { situation.entries[$0.key] == nil }
+        let located = locate()
+        for (id, entry) in situation.entries.sorted(by: { ($0.value.path, $0.key) < ($1.value.path, $1.key) }) {
+            let file = located[id] ?? files[entry.path]
+            if let file { files[file.path] = nil }
+            if let attachment = situation.attachments[id] {
+                plan(id, entry, attachment, file)
+            } else {
+                planGone(id, entry, file)
+            }
+        }
+        planMissing()
+        planFree()
+        planNew()
+    }
+
+    // MARK: Files that were moved
+
+    /// Finds the files of entries whose paths have no file: by inode and birth, else by a unique hash.
+    private func locate() -> [AttachmentID: AttachableFile] {
+        let missing = situation.entries.filter { files[$0.value.path] == nil && situation.unseen[$0.key] == nil }
+        guard !missing.isEmpty else { return [:] }
+        let paths = Set(situation.entries.values.map(\.path))
+        let new = files.values.filter { !paths.contains($0.path) }
+        var located: [AttachmentID: AttachableFile] = [:]
+        var taken: Set<String> = []
+        for (id, entry) in missing {
+            let same = new.filter { $0.stamp.isSameFile(as: entry.stamp) }
+            guard same.count == 1, taken.insert(same[0].path).inserted else { continue }
+            located[id] = same[0]
+        }
+        let byHash = Dictionary(grouping: new.filter { !taken.contains($0.path) }) { $0.sha256 }
+        let rest = Dictionary(grouping: missing.filter { located[$0.key] == nil }) { $0.value.sha256 }
+        for (hash, entries) in rest where entries.count == 1 {
+            guard let found = byHash[hash], found.count == 1, found[0].stamp.size > 0 else { continue }
+            located[entries[0].key] = found[0]
+        }
+        return located
+    }
+
+    // MARK: Attachments with a file
+
+    private mutating func plan(
+        _ id: AttachmentID, _ entry: AttachmentEntry, _ attachment: MirrorAttachment, _ file: AttachableFile?
+    ) {
+        kept[file?.path ?? entry.path] = id
+        guard let file else {
+            if let reason = situation.unseen[id] {
+                skipped.append(SkippedFile(path: entry.path, reason: reason))
+            } else {
+                missing.append(id)
+            }
+            return
+        }
+        if entry.missingSince != nil { actions.append(.regain(id)) }
+        guard let hash = file.sha256 else { return skip(file) }
+        if hash != entry.sha256 {
+            if let reason = reasonNotToSend(file) {
+                skipped.append(SkippedFile(path: file.path, reason: reason))
+            } else {
+                actions.append(.replace(id, path: file.path))
+            }
+            return
+        }
+        if file.path != entry.path {
+            if !situation.isPullOnly { actions.append(.follow(id, from: entry.path, to: file.path)) }
+            return
+        }
+        let linkers = situation.linkers[file.path] ?? []
+        let isLinked = linkers.contains { $0.note == attachment.note }
+        if entry.wasLinked, !isLinked, situation.linking.contains(attachment.note), !situation.isPullOnly,
+            let next = linkers.lazy.compactMap(\.note).first
+        {
+            actions.append(.handOver(id, path: file.path, to: next))
+        } else if attachment.note != entry.note || isLinked && !entry.wasLinked || entry.isReleased {
+            actions.append(.note(id, attachment.note, isLinked: isLinked))
+        }
+    }
+
+    /// Why the bytes of a file are not sent; nil if they are.
+    private func reasonNotToSend(_ file: AttachableFile) -> SkippedFile.Reason? {
+        if file.stamp.size == 0 { return .fileBecameEmpty }
+        if situation.isPullOnly { return .pullOnly }
+        if let largest = situation.largest, file.stamp.size > UInt64(largest) { return .overLimit }
+        return NotePath.isUsable(asFile: file.path) ? nil : .longPath
+    }
+
+    private mutating func skip(_ file: AttachableFile) {
+        switch file.content {
+        case .settling:
+            isSettling = true
+            settlingSince = min(settlingSince ?? .max, file.stamp.changed)
+        case .unusable(let reason): skipped.append(SkippedFile(path: file.path, reason: reason))
+        case .bytes: break
+        }
+    }
+
+    private mutating func planMissing() {
+        guard !missing.isEmpty, !situation.isPullOnly else { return }
+        let isMany =
+            missing.count > MirrorPlan.deletionLimit && missing.count * 10 > situation.entries.count
+        if (isMany || situation.keepsAll) && !situation.isConfirmed {
+            if isMany { questions.append(.attachments(missing)) }
+            return
+        }
+        for id in missing {
+            guard let entry = situation.entries[id] else { continue }
+            let since = entry.missingSince.map { situation.now.timeIntervalSince1970 - $0 }
+            let isDue =
+                since.map { $0 >= MirrorPlan.deletionDelay } == true
+                && entry.missingScans + 1 >= MirrorPlan.deletionScans
+            if isDue || situation.isConfirmed {
+                actions.append(.remove(id))
+            } else {
+                actions.append(.miss(id))
+                waiting.append(id)
+            }
+        }
+    }
+
+    // MARK: Attachments that no note has any more
+
+    private mutating func planGone(_ id: AttachmentID, _ entry: AttachmentEntry, _ file: AttachableFile?) {
+        guard let file else {
+            if situation.unseen[id] == nil { actions.append(.forget(id)) }
+            return
+        }
+        guard let hash = file.sha256 else { return skip(file) }
+        guard hash == entry.sha256 else {
+            // The file was changed here. In the next round it is a new file.
+            actions.append(.forget(id))
+            return
+        }
+        if situation.unsent.contains(id), situation.refused.contains(id) {
+            kept[file.path] = id
+            skipped.append(SkippedFile(path: file.path, reason: .refused))
+            return
+        }
+        let successor = free.filter { $0.value.sha256 == hash && ($0.value.path ?? "") != "" }.min {
+            ($0.value.path == file.path ? 0 : 1, $0.key) < ($1.value.path == file.path ? 0 : 1, $1.key)
+        }
+        let others = (situation.linkers[file.path] ?? []).compactMap(\.note).filter { $0 != entry.note }
+        if let (new, attachment) = successor, let path = attachment.path,
+            path == file.path || isOpen(path) && takeName(path)
+        {
+            free[new] = nil
+            kept[path] = new
+            actions.append(.renew(id, as: new, from: file.path, to: path))
+        } else if let next = others.first, !situation.isPullOnly {
+            kept[file.path] = id
+            let exists = situation.existing.contains(id)
+            actions.append(exists ? .handOver(id, path: file.path, to: next) : .forget(id))
+        } else if situation.unsent.contains(id) || entry.isReleased {
+            actions.append(.forget(id))
+        } else if let (new, attachment) = free.first(where: { $0.value.path == file.path }), !attachment.hasBytes {
+            // The file is replaced when the bytes of its successor are here.
+            kept[file.path] = id
+            free[new] = nil
+            actions.append(.fetch(new))
+        } else if situation.isUnfinished {
+            kept[file.path] = id
+        } else {
+            actions.append(.trash(id, path: file.path))
+        }
+    }
+
+    // MARK: Names
+
+    private mutating func withNames<R>(_ body: (inout FileNames) -> R) -> R {
+        var names = self.names ?? FileNames()
+        if self.names == nil { for path in paths { names.take(path) } }
+        self.names = nil
+        defer { self.names = names }
+        return body(&names)
+    }
+
+    /// Takes a path, unless another file has it.
+    private mutating func takeName(_ path: String) -> Bool {
+        if situation.foldsNames { return withNames { $0.take(path) } }
+        names?.take(path)
+        return paths.insert(path).inserted
+    }
+
+    private mutating func newName(_ stem: String, _ ending: String) -> String {
+        let path = withNames { $0.path(folder: "", stem, ending: ending) }
+        paths.insert(path)
+        return path
+    }
+
+    private func isOpen(_ path: String) -> Bool { !situation.closed.contains { path.hasPrefix($0) } }
+
+    // MARK: Attachments without a file
+
+    private mutating func planFree() {
+        // The names of files that are moved to the trash are free.
+        let ending = Set(actions.compactMap { if case .trash(_, let path) = $0 { path } else { nil } })
+        for (id, attachment) in free.sorted(by: { $0.key < $1.key }) {
+            if pair(id, attachment) || join(id, attachment) { continue }
+            guard attachment.hasBytes else {
+                actions.append(.fetch(id))
+                continue
+            }
+            let path: String
+            if let wish = attachment.path, isOpen(wish) {
+                let parts = NotePath.parts(of: wish)
+                path = ending.contains(wish) || takeName(wish) ? wish : newName(parts.stem, parts.ending)
+            } else {
+                path = newName(attachment.stem, attachment.ending)
+            }
+            guard NotePath.isUsable(asFile: path) else {
+                let isNote = NotePath.isNote(NotePath.name(of: path))
+                skipped.append(SkippedFile(path: path, reason: isNote ? .noteName : .longPath))
+                continue
+            }
+            kept[path] = id
+            actions.append(.make(id, path: path))
+        }
+    }
+
+    /// Finds the file of an attachment: the one with its path, else one to which its note links. Files without entries are considered.
+    private mutating func pair(_ id: AttachmentID, _ attachment: MirrorAttachment) -> Bool {
+        if let path = attachment.path, let file = files[path] {
+            if file.content == .settling {
+                skip(file)
+                return true
+            }
+            if file.sha256 == attachment.sha256 { return adopt(id, file) }
+        }
+        let linked = files.values.filter { file in
+            file.sha256 == attachment.sha256
+                && situation.linkers[file.path]?.contains { $0.note == attachment.note } == true
+        }
+        guard let file = linked.min(by: { $0.path < $1.path }) else { return false }
+        return adopt(id, file)
+    }
+
+    private mutating func adopt(_ id: AttachmentID, _ file: AttachableFile) -> Bool {
+        files[file.path] = nil
+        kept[file.path] = id
+        actions.append(.adopt(id, path: file.path))
+        return true
+    }
+
+    /// Joins an attachment with another one of the same path and bytes: two devices have made attachments of the same file. The one with
+    /// the smaller ID stays, so that all devices decide alike, unless a text contains the ID of the other one.
+    private mutating func join(_ id: AttachmentID, _ attachment: MirrorAttachment) -> Bool {
+        guard !situation.isPullOnly, let path = attachment.path, let other = kept[path],
+            let entry = situation.entries[other], entry.path == path, entry.sha256 == attachment.sha256,
+            let standing = situation.attachments[other], standing.path == path,
+            let linkers = situation.linkers[path], linkers.contains(where: { $0.note == attachment.note }),
+            linkers.contains(where: { $0.note == standing.note }),
+            !actions.contains(where: { $0.id == other }), !(attachment.isMarked && standing.isMarked)
+        else { return false }
+        let stands = standing.isMarked || !attachment.isMarked && other < id
+        actions.append(stands ? .drop(id) : .yield(other, to: id))
+        return true
+    }
+
+    // MARK: Files that are not attachments yet
+
+    private mutating func planNew() {
+        for file in files.values.sorted(by: { $0.path < $1.path }) {
+            guard let linkers = situation.linkers[file.path], let first = linkers.first else { continue }
+            guard file.sha256 != nil else {
+                skip(file)
+                continue
+            }
+            // An empty file is being written.
+            guard file.stamp.size > 0 else { continue }
+            if let reason = reasonNotToSend(file) {
+                skipped.append(SkippedFile(path: file.path, reason: reason))
+            } else {
+                let note = linkers.lazy.compactMap(\.note).first ?? first.note
+                actions.append(.create(path: file.path, note: note))
+            }
+        }
+    }
+}
+
+extension AttachmentPlan.Action {
+    /// The attachment of the action that has an entry; otherwise nil.
+    var id: AttachmentID? {
+        switch self {
+        case .create, .adopt, .make, .fetch, .drop: nil
+        case .replace(let id, _), .follow(let id, _, _), .handOver(let id, _, _), .renew(let id, _, _, _),
+            .yield(let id, _), .trash(let id, _), .miss(let id), .regain(let id), .remove(let id), .forget(let id),
+            .note(let id, _, _):
+            id
+        }
+    }
+
+    /// The path of the action's file, for messages; nil if the action has no path.
+    var path: String? {
+        switch self {
+        case .create(let path, _), .adopt(_, let path), .replace(_, let path), .follow(_, _, let path),
+            .handOver(_, let path, _), .make(_, let path), .renew(_, _, _, let path), .trash(_, let path):
+            path
+        case .fetch, .drop, .yield, .miss, .regain, .remove, .forget, .note: nil
+        }
+    }
+}

@@ -1,0 +1,267 @@
+import Foundation
+
+/// A link of a Markdown text to a file: `![alt](target)`, `[text](target)`, `![[target]]` or `[[target]]`.
+struct FileLink: Hashable, Sendable {
+    /// The paths that the target can mean, most likely first.
+    let targets: [String]
+    /// Whether it is written with double brackets, as in Obsidian. Such a target may be the name of a file in any folder.
+    let isWiki: Bool
+
+    init(_ targets: [String], isWiki: Bool = false) { (self.targets, self.isWiki) = (targets, isWiki) }
+
+    /// The links of a text that can be links to files, without those in code. Links to web pages are left out.
+    static func all(in text: String) -> [FileLink] {
+        guard text.utf8.contains(UInt8(ascii: "[")) else { return [] }
+        var scanner = LinkScanner(Array(text.utf8))
+        scanner.scan()
+        return scanner.links
+    }
+}
+
+/// Finds links in a text.
+private struct LinkScanner {
+    private let text: [UInt8]
+    private(set) var links: [FileLink] = []
+    private var known: Set<FileLink> = []
+    /// The positions of the opening brackets that have no closing one yet.
+    private var open: [Int] = []
+
+    init(_ text: [UInt8]) { self.text = text }
+
+    mutating func scan() {
+        var line = 0
+        var paragraph = 0
+        while line < text.count {
+            let end = self.end(ofLine: line)
+            let fence = fence(line..<end)
+            if fence != nil || isBlank(line..<end) {
+                scan(paragraph..<line)
+                line = fence.map { self.end(of: $0, from: end) } ?? end
+                paragraph = line
+            } else {
+                line = end
+            }
+        }
+        scan(paragraph..<text.count)
+    }
+
+    // MARK: Lines
+
+    private func end(ofLine start: Int) -> Int {
+        text[start...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? text.count
+    }
+
+    private func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
+
+    private func isBlank(_ line: Range<Int>) -> Bool { text[line].allSatisfy(isSpace) }
+
+    /// The line of backticks or tildes that begins a block of code; nil if the line is something else.
+    private func fence(_ line: Range<Int>) -> (mark: UInt8, count: Int)? {
+        // A block of code can be in a list or in a quotation.
+        let start = text[line].firstIndex { !isSpace($0) && $0 != UInt8(ascii: ">") } ?? line.upperBound
+        guard start < line.upperBound, [UInt8(ascii: "`"), UInt8(ascii: "~")].contains(text[start]) else { return nil }
+        let mark = text[start]
+        let rest = text[start..<line.upperBound].drop { $0 == mark }
+        let count = rest.startIndex - start
+        guard count >= 3, mark != UInt8(ascii: "`") || !rest.contains(mark) else { return nil }
+        return (mark, count)
+    }
+
+    /// The end of a block of code.
+    private func end(of fence: (mark: UInt8, count: Int), from start: Int) -> Int {
+        var line = start
+        while line < text.count {
+            let end = end(ofLine: line)
+            if let closing = self.fence(line..<end), closing.mark == fence.mark, closing.count >= fence.count,
+                text[line..<end].allSatisfy({ $0 == fence.mark || isSpace($0) || $0 == UInt8(ascii: ">") })
+            {
+                return end
+            }
+            line = end
+        }
+        return text.count
+    }
+
+    // MARK: Paragraphs
+
+    private mutating func scan(_ range: Range<Int>) {
+        open = []
+        var position = range.lowerBound
+        while position < range.upperBound {
+            switch text[position] {
+            case UInt8(ascii: "\\"): position += 2
+            case UInt8(ascii: "`"): position = endOfCode(position, range.upperBound)
+            case UInt8(ascii: "["):
+                if let end = wikiLink(position, range.upperBound) {
+                    position = end
+                } else {
+                    open.append(position)
+                    position += 1
+                }
+            case UInt8(ascii: "]"):
+                position += 1
+                guard open.popLast() != nil, position < range.upperBound, text[position] == UInt8(ascii: "(") else {
+                    continue
+                }
+                if let end = destination(position + 1, range.upperBound) { position = end }
+            default: position += 1
+            }
+        }
+    }
+
+    /// The end of code between backticks. Backticks without a counterpart are text.
+    private func endOfCode(_ start: Int, _ limit: Int) -> Int {
+        func endOfRun(_ start: Int) -> Int { text[start..<limit].firstIndex { $0 != UInt8(ascii: "`") } ?? limit }
+        let first = endOfRun(start)
+        var position = first
+        while let next = text[position..<limit].firstIndex(of: UInt8(ascii: "`")) {
+            position = endOfRun(next)
+            if position - next == first - start { return position }
+        }
+        return first
+    }
+
+    private mutating func add(_ link: FileLink) {
+        if !link.targets.isEmpty, known.insert(link).inserted { links.append(link) }
+    }
+
+    /// Reads `[[target#heading|text]]`.
+    private mutating func wikiLink(_ start: Int, _ limit: Int) -> Int? {
+        guard start + 1 < limit, text[start + 1] == UInt8(ascii: "[") else { return nil }
+        let content = start + 2
+        guard content <= limit,
+            let end = text[content..<limit].firstIndex(where: { [0x5b, 0x5d, 0x0a].contains($0) }),
+            end + 1 < limit, text[end] == UInt8(ascii: "]"), text[end + 1] == UInt8(ascii: "]")
+        else { return nil }
+        let whole = String(decoding: text[content..<end], as: UTF8.self)
+        // In a table, the separator is written `\|`.
+        let target = whole.prefix { $0 != "|" && $0 != "#" }.trimmingCharacters(in: [" ", "\t", "\\"])
+        add(FileLink([target].filter { !$0.isEmpty }, isWiki: true))
+        return end + 2
+    }
+
+    /// Reads the destination of a link, an optional title, and the closing parenthesis.
+    private mutating func destination(_ start: Int, _ limit: Int) -> Int? {
+        var position = skipSpace(start, limit)
+        guard position < limit else { return nil }
+        var target: [UInt8] = []
+        let isBracketed = text[position] == UInt8(ascii: "<")
+        if isBracketed { position += 1 }
+        var depth = 0
+        loop: while true {
+            guard position < limit else { return nil }
+            let byte = text[position]
+            switch byte {
+            case UInt8(ascii: "\\") where position + 1 < limit && isPunctuation(text[position + 1]):
+                position += 1
+                target.append(text[position])
+            case UInt8(ascii: "\n"), UInt8(ascii: "<"):
+                if isBracketed { return nil }
+                break loop
+            case UInt8(ascii: ">") where isBracketed: break loop
+            case UInt8(ascii: "(") where !isBracketed:
+                depth += 1
+                target.append(byte)
+            case UInt8(ascii: ")") where !isBracketed:
+                if depth == 0 { break loop }
+                depth -= 1
+                target.append(byte)
+            case 0x20, 0x09, 0x0d:
+                if !isBracketed { break loop }
+                target.append(byte)
+            default: target.append(byte)
+            }
+            position += 1
+        }
+        if isBracketed { position += 1 }
+        position = skipSpace(position, limit)
+        if position < limit, text[position] != UInt8(ascii: ")") {
+            guard let end = endOfTitle(position, limit) else { return nil }
+            position = skipSpace(end, limit)
+        }
+        guard position < limit, text[position] == UInt8(ascii: ")") else { return nil }
+        add(FileLink(LinkScanner.targets(String(decoding: target, as: UTF8.self))))
+        return position + 1
+    }
+
+    private func isPunctuation(_ byte: UInt8) -> Bool {
+        (0x21...0x2f).contains(byte) || (0x3a...0x40).contains(byte) || (0x5b...0x60).contains(byte)
+            || (0x7b...0x7e).contains(byte)
+    }
+
+    private func skipSpace(_ start: Int, _ limit: Int) -> Int {
+        text[start..<limit].firstIndex { !isSpace($0) } ?? limit
+    }
+
+    private func endOfTitle(_ start: Int, _ limit: Int) -> Int? {
+        let pairs: [UInt8: UInt8] = [0x22: 0x22, 0x27: 0x27, 0x28: 0x29]
+        guard let closing = pairs[text[start]] else { return nil }
+        var position = start + 1
+        while position < limit {
+            if text[position] == closing { return position + 1 }
+            position += text[position] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return nil
+    }
+
+    /// The paths that a destination can mean: decoded, without a query and a fragment, and as it is written.
+    private static func targets(_ written: String) -> [String] {
+        // An absolute path or an address. A file whose name has a colon is written `./a:b.png`.
+        guard !written.isEmpty, !written.hasPrefix("/"), !written.hasPrefix("#"),
+            written.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:/) == nil
+        else { return [] }
+        var targets: [String] = []
+        for target in [written, String(written.prefix { $0 != "#" && $0 != "?" })] {
+            guard let decoded = target.removingPercentEncoding, !decoded.isEmpty, !targets.contains(decoded) else {
+                continue
+            }
+            targets.append(decoded)
+        }
+        if !targets.contains(written) { targets.append(written) }
+        return targets
+    }
+}
+
+/// Finds the files to which links lead.
+struct LinkedFiles {
+    private let paths: [String: String]
+    /// The paths of the files with a name; empty if there are several.
+    private var byName: [String: String] = [:]
+
+    init(_ files: some Sequence<String>) {
+        paths = Dictionary(files.map { ($0, $0) }) { first, _ in first }
+        for path in paths.values {
+            let name = NotePath.name(of: path)
+            byName[name] = byName[name] == nil ? path : ""
+        }
+    }
+
+    /// The path of the file to which a link leads: relative to the note's folder, else relative to the whole folder, else, with double
+    /// brackets, by a name that only one file has. Nil if there is no such file.
+    func path(of link: FileLink, in note: String) -> String? {
+        let folders = NotePath.folders(of: note)
+        for target in link.targets {
+            for base in folders.isEmpty ? [[]] : [folders, []] {
+                if let path = LinkedFiles.joined(base, target), let found = paths[path] { return found }
+            }
+            if link.isWiki, let found = byName[target], !found.isEmpty { return found }
+        }
+        return nil
+    }
+
+    /// The path of a target; nil if it leads out of the folder or into a hidden one.
+    private static func joined(_ base: [String], _ target: String) -> String? {
+        guard !target.hasPrefix("/"), !target.contains("\0") else { return nil }
+        var parts = base
+        for part in target.split(separator: "/") {
+            switch part {
+            case ".": continue
+            case "..":
+                guard parts.popLast() != nil else { return nil }
+            case _ where part.hasPrefix("."): return nil
+            default: parts.append(String(part))
+            }
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: "/")
+    }
+}
