@@ -104,8 +104,7 @@ struct MirrorLife {
             // Somebody else edits the note that the editor shows.
             await web.syncNow()
             if let note = try await web.all(Note.self, where: { $0.$path == path }).first {
-                let text = edited(note.text.string)
-                try await web.update(note.id) { $0.text = MergedText(text) }
+                try await write(edited(note.text.string), to: note)
                 await web.syncNow()
             }
         case (7...8, _):
@@ -132,7 +131,7 @@ struct MirrorLife {
             guard random.isTrue(withProbability: 0.5) else { return }
             note("\(index) rm \(path)")
             remove(machine.read(path) ?? "")
-            pictures.noteIsDeleted(machine.read(path) ?? "", on: machines)
+            pictures.noteIsDeleted(machine.mirror.entries.first { $0.value.path == path }?.key, path, on: machines)
             try machine.remove(path)
         case (11, let path?):
             guard let text = random.element(of: former[index][path] ?? []) else { return }
@@ -202,15 +201,31 @@ struct MirrorLife {
         guard let note = random.element(of: try await web.all(Note.self)) else { return }
         if random.isTrue(withProbability: 0.15) {
             self.note("web delete \(note.path ?? "-")")
-            remove(note.text.string)
-            pictures.noteIsDeleted(note.text.string, on: machines)
-            try await pictures.noteIsDeleted(note, in: web)
-            try await web.delete(note.id)
+            // The note may have changed since it was read, because the store syncs by itself.
+            let deleted = try await web.write { tx in
+                let deleted = try tx.get(note.id)
+                try tx.delete(note.id)
+                return deleted
+            }
+            guard let deleted else { return }
+            remove(deleted.text.string)
+            try await pictures.noteIsDeleted(deleted, on: machines, web)
             try await web.sendDeletionsNow()
         } else {
             self.note("web edit \(note.path ?? "-")")
-            let text = edited(note.text.string)
-            try await web.update(note.id) { $0.text = MergedText(text) }
+            try await write(edited(note.text.string), to: note)
+        }
+    }
+
+    /// Saves a text that was edited from a note's text. Changes that arrived since the note was read are merged with it.
+    private mutating func write(_ text: String, to note: Note) async throws {
+        var edited = note
+        edited.text = MergedText(text)
+        do {
+            try await web.save(edited)
+        } catch StoreError.notFound {
+            // It was deleted since it was read.
+            remove(text, leaving: note.text.string)
         }
     }
 
