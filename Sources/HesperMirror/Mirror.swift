@@ -143,6 +143,7 @@ final class Mirror {
         }
         try trash.takeTemporaryFiles { map.knows($0) }
         trash.removeOld(at: now())
+        try await map.removeOldTexts(at: now().timeIntervalSince1970)
         try await store.removeUnusedBytes()
     }
 

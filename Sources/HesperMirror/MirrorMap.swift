@@ -2,60 +2,6 @@ import Foundation
 import HesperClient
 import HesperModel
 
-/// The contents of a file at one moment.
-struct FileContent: Sendable {
-    let text: String
-    let hasCRLF: Bool
-    let hash: String
-    let stamp: FileStamp
-    let hashed: Int64
-
-    init(_ text: FileText, hash: String, stamp: FileStamp, hashed: Int64) {
-        (self.text, hasCRLF) = (text.text, text.hasCRLF)
-        (self.hash, self.stamp, self.hashed) = (hash, stamp, hashed)
-    }
-
-    init(_ note: CurrentNote, hash: String, stamp: FileStamp, hashed: Int64) {
-        (text, hasCRLF) = (note.text, note.hasCRLF)
-        (self.hash, self.stamp, self.hashed) = (hash, stamp, hashed)
-    }
-
-    /// The modification date of the file.
-    var date: Date { Date(timeIntervalSince1970: Double(stamp.modified) / 1e9) }
-
-    func entry(path: String, version: String) -> MirrorEntry {
-        MirrorEntry(
-            path: path, wish: path, fileHash: hash, textHash: FileText.hash(of: text), hasCRLF: hasCRLF, stamp: stamp,
-            hashed: hashed, version: version)
-    }
-}
-
-/// A note, read in order to be written to its file.
-struct CurrentNote: Sendable {
-    let id: NoteID
-    let version: String
-    let text: String
-    let hasCRLF: Bool
-    let path: String?
-}
-
-/// A file that is being made of a note.
-struct NewFile: Codable, Sendable {
-    let id: NoteID
-    let path: String
-    let text: String
-    let hasCRLF: Bool
-    let isUntitled: Bool
-
-    var bytes: Data { FileText.bytes(of: text, hasCRLF: hasCRLF) }
-
-    /// Whether a text may have been made of this one: most of its words are there.
-    func isOrigin(of text: String) -> Bool {
-        let words = Set(self.text.split(whereSeparator: \.isWhitespace))
-        return words.intersection(text.split(whereSeparator: \.isWhitespace)).count * 2 >= words.count
-    }
-}
-
 /// The map of files and notes, in the local store: each change is saved in the transaction of the edits that belong to it, so that
 /// a process can be killed at any time.
 final class MirrorMap {
@@ -83,6 +29,8 @@ final class MirrorMap {
         /// The files that are being made.
         static let new = "mirror.new"
         static func former(_ id: NoteID) -> String { "mirror.former.\(id)" }
+        /// The texts that editors may show of a path whose note is gone.
+        static let gone = "mirror.gone."
     }
 
     /// Changes an entry in a transaction. The entry in memory is only changed after the commit.
@@ -156,6 +104,19 @@ final class MirrorMap {
                 texts[id] = try tx.local(Names.base(id)).map { String(decoding: $0, as: UTF8.self) }
             }
             return texts
+        }
+    }
+
+    /// Removes the texts of paths whose notes have been gone for more than a day.
+    func removeOldTexts(at now: Double) async throws {
+        let old = try await store.read { try $0.locals(withPrefix: Names.gone) }.filter { _, value in
+            try JSONDecoder().decode([FormerText].self, from: value).allSatisfy {
+                now - $0.replaced > FormerText.lifetime
+            }
+        }
+        guard !old.isEmpty else { return }
+        try await store.write { tx in
+            for path in old.keys { try tx.setLocal(Names.gone + path, nil) }
         }
     }
 
@@ -289,7 +250,7 @@ final class MirrorMap {
             guard let note = try tx.get(id) else { return true }
             guard FileText.hash(of: note.text.string) == entry?.textHash else { return false }
             try tx.delete(id)
-            try tx.forget(id)
+            try tx.forget(id, at: entry?.path)
             entry = nil
             return true
         }
@@ -351,6 +312,8 @@ final class MirrorMap {
             made.wish = note.path ?? (isUntitled ? nil : path)
             entry = made
             try tx.setBase(content.text, of: note.id)
+            // An editor may still show the text of a former note at this path.
+            try tx.setFormer(try tx.gone(path), of: note.id)
             return true
         }
     }
@@ -393,7 +356,7 @@ final class MirrorMap {
     /// Removes the entry of a note, and its texts.
     func forget(_ id: NoteID) async throws {
         try await change(id) { tx, entry in
-            try tx.forget(id)
+            try tx.forget(id, at: entry?.path)
             entry = nil
         }
     }
@@ -459,8 +422,20 @@ extension WriteTransaction {
         }
     }
 
+    /// The texts that editors may show of a path whose note is gone.
+    fileprivate func gone(_ path: String) throws -> [FormerText] {
+        guard let value = try local(MirrorMap.Names.gone + path) else { return [] }
+        return try JSONDecoder().decode([FormerText].self, from: value)
+    }
+
     /// Removes the texts of an entry.
-    fileprivate func forget(_ id: NoteID) throws {
+    /// - Parameter path: the path of its file, if an editor may still show it.
+    fileprivate func forget(_ id: NoteID, at path: String? = nil) throws {
+        if let path {
+            let shown = FormerText(text: try base(of: id), replaced: Date().timeIntervalSince1970)
+            let former = FormerText.adding(shown, to: try former(of: id))
+            try setLocal(MirrorMap.Names.gone + path, try JSONEncoder().encode(former))
+        }
         try setLocal(MirrorMap.Names.base(id), nil)
         try setLocal(MirrorMap.Names.former(id), nil)
     }

@@ -102,4 +102,22 @@ struct StoreAttachmentBytesTests {
         await laptop.syncNow()
         #expect(try await laptop.bytes(of: id) != nil)
     }
+
+    @Test func bytesThatNoAttachmentHasAreRemoved() async throws {
+        let server = MemoryServer()
+        let (phone, laptop) = (try await server.openStore(), try await server.openStore())
+        try await phone.signUp(to: "https://a.example", email: "ada@example.org", password: "correct horse battery")
+        try await laptop.signIn(to: "https://a.example", email: "ada@example.org", password: "correct horse battery")
+        let note = try await phone.insert(Note(text: "Soup"))
+        let (id, shared, unused) = (Attachment.ID(), Attachment.ID(), Attachment.ID())
+        let data = try await add([1, 2, 3], shared, to: phone)
+        _ = try await add([4], unused, to: phone)
+        try await phone.write { _ = try $0.attach(id, to: note.id, file: shared, data, filename: "a.png") }
+        await phone.syncNow()
+        await laptop.syncNow()
+        for store in [phone, laptop] { try await store.removeUnusedBytes() }
+        #expect(try phone.files.list().keys.sorted() == [shared.uniqueID])
+        #expect(try await phone.data(of: id) == Data([1, 2, 3]))
+        #expect(try await laptop.data(of: id) == Data([1, 2, 3]))
+    }
 }

@@ -15,6 +15,8 @@ struct LifePictures {
     private var removed: Set<String> = []
     /// The contents of pictures that were moved. If two machines move a picture at the same time, both new paths exist.
     private var moved: Set<String> = []
+    /// The notes to which pictures were attached in the web app. A note that is deleted meanwhile takes them with it.
+    private var hosts: [String: NoteID] = [:]
 
     private mutating func contents(_ count: inout Int) -> String {
         count += 1
@@ -86,26 +88,29 @@ struct LifePictures {
         guard note.attachments.count < 3 else { return nil }
         let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: file) }
-        try Data(contents(&count).utf8).write(to: file)
+        let bytes = contents(&count)
+        hosts[bytes] = note.id
+        try Data(bytes.utf8).write(to: file)
         let name = "web\(random.number(in: 0..<3)).png"
         try await web.attach(file, to: note.id, filename: name)
-        return "attach \(name) p\(count)p"
+        return "attach \(name) \(bytes)"
     }
 
-    /// Takes note of the pictures of a note that is deleted.
-    mutating func noteIsDeleted(_ text: String, on machines: [Machine]) {
+    /// Takes note of the pictures of a note that is deleted: those that the machines have, and those to which its text links.
+    /// - Parameter path: the path of the note's file on one of the machines.
+    mutating func noteIsDeleted(_ id: NoteID?, _ path: String?, on machines: [Machine]) {
         for machine in machines {
-            let id = machine.mirror.entries.first { machine.read($0.value.path) == text }?.key
-            for (path, bytes) in machine.pictures
-            where text.contains(path)
-                || machine.mirror.attachments.entries.values.contains(where: { $0.path == path && $0.note == id })
-            {
+            let entries = machine.mirror.attachments.entries.values
+            let text = (path ?? id.flatMap { machine.mirror.entries[$0]?.path }).flatMap(machine.read) ?? ""
+            for (picture, bytes) in machine.pictures
+            where text.contains(picture) || entries.contains(where: { $0.path == picture && $0.note == id }) {
                 removed.insert(bytes)
             }
         }
     }
 
-    mutating func noteIsDeleted(_ note: Note, in web: LocalStore) async throws {
+    mutating func noteIsDeleted(_ note: Note, on machines: [Machine], _ web: LocalStore) async throws {
+        noteIsDeleted(note.id, nil, on: machines)
         for id in note.attachments {
             if let bytes = try await web.data(of: id) { removed.insert(String(decoding: bytes, as: UTF8.self)) }
         }
@@ -113,7 +118,8 @@ struct LifePictures {
 
     func check(_ machines: [Machine], _ web: LocalStore, _ context: String) async throws {
         var attached: [AttachmentID: String] = [:]
-        for note in try await web.all(Note.self) {
+        let notes = try await web.all(Note.self)
+        for note in notes {
             for id in note.attachments {
                 #expect(attached[id] == nil, "\(id) is in two notes, \(context)")
                 attached[id] = try await web.data(of: id).map { String(decoding: $0, as: UTF8.self) }
@@ -128,7 +134,8 @@ struct LifePictures {
         let doubled = Set(counts.keys).subtracting(moved).sorted()
         #expect(doubled.isEmpty, "doubled \(doubled), \(context)")
         let found = Set(attached.values).union(machines.flatMap { $0.pictures.values })
-        let lost = written.subtracting(found).subtracting(removed).sorted()
+        let gone = hosts.filter { host in !notes.contains { $0.id == host.value } }.keys
+        let lost = written.subtracting(found).subtracting(removed).subtracting(gone).sorted()
         #expect(lost.isEmpty, "lost \(lost), \(context)")
     }
 }

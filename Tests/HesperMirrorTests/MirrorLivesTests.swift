@@ -104,7 +104,7 @@ struct MirrorLife {
             // Somebody else edits the note that the editor shows.
             await web.syncNow()
             if let note = try await web.all(Note.self, where: { $0.$path == path }).first {
-                try await editOnTheWeb(note)
+                try await write(edited(note.text.string), to: note)
                 await web.syncNow()
             }
         case (7...8, _):
@@ -131,7 +131,7 @@ struct MirrorLife {
             guard random.isTrue(withProbability: 0.5) else { return }
             note("\(index) rm \(path)")
             remove(machine.read(path) ?? "")
-            pictures.noteIsDeleted(machine.read(path) ?? "", on: machines)
+            pictures.noteIsDeleted(machine.mirror.entries.first { $0.value.path == path }?.key, path, on: machines)
             try machine.remove(path)
         case (11, let path?):
             guard let text = random.element(of: former[index][path] ?? []) else { return }
@@ -201,30 +201,31 @@ struct MirrorLife {
         guard let note = random.element(of: try await web.all(Note.self)) else { return }
         if random.isTrue(withProbability: 0.15) {
             self.note("web delete \(note.path ?? "-")")
-            pictures.noteIsDeleted(note.text.string, on: machines)
-            try await pictures.noteIsDeleted(note, in: web)
-            // Words of other devices may have arrived since the note was read.
-            let text = try await web.write { tx in
-                let text = try tx.get(note.id)?.text.string
+            // The note may have changed since it was read, because the store syncs by itself.
+            let deleted = try await web.write { tx in
+                let deleted = try tx.get(note.id)
                 try tx.delete(note.id)
-                return text
+                return deleted
             }
-            remove(text ?? "")
+            guard let deleted else { return }
+            remove(deleted.text.string)
+            try await pictures.noteIsDeleted(deleted, on: machines, web)
             try await web.sendDeletionsNow()
         } else {
             self.note("web edit \(note.path ?? "-")")
-            try await editOnTheWeb(note)
+            try await write(edited(note.text.string), to: note)
         }
     }
 
-    private mutating func editOnTheWeb(_ note: Note) async throws {
-        var changed = note
-        changed.text.string = edited(note.text.string)
+    /// Saves a text that was edited from a note's text. Changes that arrived since the note was read are merged with it.
+    private mutating func write(_ text: String, to note: Note) async throws {
+        var edited = note
+        edited.text = MergedText(text)
         do {
-            try await web.save(changed)
+            try await web.save(edited)
         } catch StoreError.notFound {
-            // Another device has deleted the note since it was read, so the new word was never saved.
-            words.subtract(MirrorLife.words(changed.text.string).subtracting(MirrorLife.words(note.text.string)))
+            // It was deleted since it was read.
+            remove(text, leaving: note.text.string)
         }
     }
 

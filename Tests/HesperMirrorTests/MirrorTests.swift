@@ -96,6 +96,33 @@ struct MirrorTests {
         #expect(one.read("Soup.md") == "x")
     }
 
+    @Test func anEditorThatShowsADeletedNoteDoesNotReplaceTheNextOneAtItsPath() async throws {
+        let (one, web) = (try await world.machine(), try await world.device())
+        try one.write("Soup.md", "Soup\nBread\n")
+        try one.write("Other.md", "Other")
+        try await one.sync()
+        await web.syncNow()
+        let note = try #require(try await web.all(Note.self, where: { $0.$path == "Soup.md" }).first)
+        try await web.delete(note.id)
+        try await web.sendDeletionsNow()
+        var next = Note(text: "Leek\nMilk\n")
+        next.path = "Soup.md"
+        try await web.insert(next)
+        await web.syncNow()
+        try await one.sync()
+        #expect(one.read("Soup.md") == "Leek\nMilk\n")
+        // An editor that was open all the time.
+        try one.write("Soup.md", "Soup\nBread\nSalt\n")
+        try await one.sync()
+        let words = try #require(one.read("Soup.md")).split(separator: "\n")
+        #expect(Set(words).isSuperset(of: ["Leek", "Milk", "Salt"]))
+        // If it saves the same once more, the person wants it.
+        try await one.sync()
+        try one.write("Soup.md", "Soup\nBread\nSalt\n")
+        try await one.sync()
+        #expect(one.read("Soup.md") == "Soup\nBread\nSalt\n")
+    }
+
     @Test func whatIsWrittenToAReplacedFileIsMerged() async throws {
         let (one, web) = (try await world.machine(), try await world.device())
         try one.write("Soup.md", "Soup\nBread\n")

@@ -1,0 +1,56 @@
+import Foundation
+import HesperClient
+
+/// The contents of a file at one moment.
+struct FileContent: Sendable {
+    let text: String
+    let hasCRLF: Bool
+    let hash: String
+    let stamp: FileStamp
+    let hashed: Int64
+
+    init(_ text: FileText, hash: String, stamp: FileStamp, hashed: Int64) {
+        (self.text, hasCRLF) = (text.text, text.hasCRLF)
+        (self.hash, self.stamp, self.hashed) = (hash, stamp, hashed)
+    }
+
+    init(_ note: CurrentNote, hash: String, stamp: FileStamp, hashed: Int64) {
+        (text, hasCRLF) = (note.text, note.hasCRLF)
+        (self.hash, self.stamp, self.hashed) = (hash, stamp, hashed)
+    }
+
+    /// The modification date of the file.
+    var date: Date { Date(timeIntervalSince1970: Double(stamp.modified) / 1e9) }
+
+    func entry(path: String, version: String) -> MirrorEntry {
+        MirrorEntry(
+            path: path, wish: path, fileHash: hash, textHash: FileText.hash(of: text), hasCRLF: hasCRLF, stamp: stamp,
+            hashed: hashed, version: version)
+    }
+}
+
+/// A note, read in order to be written to its file.
+struct CurrentNote: Sendable {
+    let id: NoteID
+    let version: String
+    let text: String
+    let hasCRLF: Bool
+    let path: String?
+}
+
+/// A file that is being made of a note.
+struct NewFile: Codable, Sendable {
+    let id: NoteID
+    let path: String
+    let text: String
+    let hasCRLF: Bool
+    let isUntitled: Bool
+
+    var bytes: Data { FileText.bytes(of: text, hasCRLF: hasCRLF) }
+
+    /// Whether a text may have been made of this one: most of its words are there.
+    func isOrigin(of text: String) -> Bool {
+        let words = Set(self.text.split(whereSeparator: \.isWhitespace))
+        return words.intersection(text.split(whereSeparator: \.isWhitespace)).count * 2 >= words.count
+    }
+}
