@@ -279,6 +279,12 @@ struct MirrorPlanTests {
             testDescription: "the editor has read the change, and the person removed it with other words",
             former: [FormerText(text: "a b c d e f", replaced: 90)], current: "a g", saved: "a", base: "a g"),
         Saved(
+            testDescription: "the editor has not read the change, which contains a word that the person typed too",
+            former: [FormerText(text: "a b", replaced: 90)], current: "a b c the d", saved: "x the y a b", base: "a b"),
+        Saved(
+            testDescription: "the editor has read the change, and the person removed most of it",
+            former: [FormerText(text: "a b", replaced: 90)], current: "a c d e b", saved: "a e b", base: "a c d e b"),
+        Saved(
             testDescription: "more than a day ago", former: [FormerText(text: "a b", replaced: 100 - 86_401)],
             current: "a b c", saved: "a b d", base: "a b c"),
         Saved(
