@@ -1,8 +1,11 @@
 """The editor in Firefox: keys, mouse and touch, undo, edits of another device, no network, a reload."""
 
+import pytest
 from device import Device
 from firefox import FirefoxApp, wait_until
 
+# On two busy processors, Firefox takes minutes for what takes seconds otherwise.
+pytestmark = pytest.mark.timeout(900)
 UNDO_PAUSE = 1.1  # seconds, after which typing is another step of undo
 
 

@@ -82,12 +82,12 @@ def test_deleting_a_note(app_and_device):
     assert again["tags"] == list(device.tags), "the tags were not restored"
 
 
-@pytest.mark.timeout(60)
 def test_a_deletion_is_sent_after_the_time_to_undo(app_and_device):
     app, device = app_and_device
     app.open("Garlic")
     app.choose("Delete")
-    app.wait_for("copy.unsentCount() === 0 && copy.nextDeletion() === Infinity", seconds=25)
+    app.expect_titles("Leeks", "Beans")
+    app.wait_for("copy.unsentCount() === 0 && copy.nextDeletion() === Infinity")
     app.wait_synced()
     assert texts(device) == ["Beans", "Leeks"]
 
