@@ -105,7 +105,6 @@ def test_an_attachment_is_deleted_and_concurrently_added_to_a_note(pair):
     assert a.client.get(f"/v1/attachments/{picture}/data").status_code == 410
 
 
-@pytest.mark.timeout(120)
 def test_case_24_bytes_are_uploaded_to_a_restored_server(fresh_server: Server):
     """If HEAD reports missing bytes, a device uploads them again before it pushes the attachment."""
     device = Device(fresh_server.client(device_name="A"))

@@ -118,7 +118,6 @@ def reset_peak_memory(pid: int) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.timeout(300)
 def test_memory_is_independent_of_the_size() -> None:
     """An export of 400 MB of attachments and 30 MB of notes uses at most 64 MiB."""
     with Server(arguments=["--attachment-size", "1GiB"]) as server:

@@ -28,7 +28,6 @@ def pictures() -> list[Path]:
     return largest + Random(1).sample(rest, min(COUNT - len(largest), len(rest)))
 
 
-@pytest.mark.timeout(180)
 def test_two_hundred_real_files(pair: list[Device]):
     files = pictures()
     if len(files) < COUNT:
@@ -73,7 +72,6 @@ def peak_memory(server: Server) -> int:
 
 
 @pytest.mark.thorough
-@pytest.mark.timeout(180)
 def test_memory_is_independent_of_the_attachment_size():
     """An upload, a resumable upload and their downloads, of 1 MB and then of 256 MB."""
     piece = Random(2).randbytes(1 << 20)

@@ -121,7 +121,6 @@ def test_keys_in_the_full_view(signed_up: App):
     expect(picture(app, "one.png")).to_be_focused()
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.service_worker
 def test_an_interrupted_upload_resumes(signed_up: App):
     app = signed_up
@@ -154,7 +153,7 @@ def test_an_interrupted_upload_resumes(signed_up: App):
     app.reload() if app.run("return Boolean(navigator.serviceWorker?.controller)") else None
     before = len(sent)
     app.go_online()
-    app.wait_synced(seconds=60)
+    app.wait_synced()
     # Bytes that the server already had are not sent again.
     assert int(cut_offsets[0]) > 0
     assert min(int(offset) for offset, _ in sent[before:]) >= int(cut_offsets[0])
@@ -197,7 +196,7 @@ def test_three_parallel_downloads_and_the_open_note_first(browser_and_device):
     app.row("note 7").wait_for()
     last = list(notes)[7]
     app.open("note 7")
-    app.wait_for("Object.values(argument).every(id => copy.attachment(id)?.isHere)", notes, seconds=30)
+    app.wait_for("Object.values(argument).every(id => copy.attachment(id)?.isHere)", notes)
     assert 1 <= most[0] <= 3
     assert notes[last] in order[:6], "the picture of the open note was downloaded after all others"
     assert len(order) == len(set(order)) == 8, "an attachment was downloaded twice"

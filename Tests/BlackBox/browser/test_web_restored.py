@@ -79,8 +79,8 @@ def test_the_browser_sends_what_the_server_lacks(restorable):
     replace_data(server, backup)
     # The browser still shows "synced" until the first response of the restored server.
     restored = app.run("engine.syncNow(); return Date.now()")
-    app.wait_for("engine.status.lastSync > argument", restored, seconds=40)
-    app.wait_synced(seconds=40)
+    app.wait_for("engine.status.lastSync > argument", restored)
+    app.wait_synced()
     # A new device reads everything from the server. Nothing is lost, and deleted notes stay deleted.
     fresh = Device(device.client.another_device("fresh"))
     fresh.sync()
@@ -104,7 +104,7 @@ def test_unsent_changes_are_sent_too(restorable):
     replace_data(server, backup)
     app.reload() if app.run("return Boolean(navigator.serviceWorker?.controller)") else None
     app.go_online()
-    app.wait_synced(seconds=40)
+    app.wait_synced()
     device.sync()
     assert "made today, and more offline" in [note["text"] for note in device.notes.values()]
     assert "deleted today" not in [note["text"] for note in device.notes.values()]
@@ -122,8 +122,8 @@ def test_a_browser_returns_when_the_server_is_past_its_token(restorable):
         again.sync()
     app.go_online()
     app.run("engine.syncNow()")
-    app.wait_for("copy.notes().length === 43", seconds=40)
-    app.wait_synced(seconds=40)
+    app.wait_for("copy.notes().length === 43")
+    app.wait_synced()
     again.sync()
     texts = [note["text"] for note in again.notes.values()]
     assert {text for text, _, _ in NOW} <= set(texts) and "deleted today" not in texts
@@ -146,7 +146,7 @@ def test_the_restore_signs_the_browser_out(new_app, fresh_server: Server, tmp_pa
     expect(app.row("Written after the backup")).to_be_visible()
     app.go("#/signin")
     app.sign_in(client.email)
-    app.wait_synced(seconds=40)
+    app.wait_synced()
     device = Device(client.another_device())
     device.sync()
     assert [note["text"] for note in device.notes.values()] == ["Written after the backup"]

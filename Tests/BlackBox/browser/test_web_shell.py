@@ -72,7 +72,7 @@ def test_a_reload_offline(new_app, fresh_server: Server):
     app.expect_sync("to send")
     fresh_server.start()
     app.run("engine.syncNow()")
-    app.wait_synced(seconds=40)
+    app.wait_synced()
     app.expect_titles("Made offline", "Milk and bread, butter", "Oats")
 
 
@@ -100,7 +100,6 @@ def published(tmp_path):
         yield server, tmp_path / "share/Public"
 
 
-@pytest.mark.timeout(120)
 def test_a_new_version_is_offered_and_loaded(new_app, published):
     server, public = published
     app = new_app(server=server)

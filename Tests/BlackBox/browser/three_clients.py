@@ -104,7 +104,7 @@ class Library(Member):
         self.is_online = False
 
     def catch_up(self) -> None:
-        self.device.app.call("sync", seconds=30)
+        self.device.app.call("sync", seconds=60)
 
     @property
     def reports_identical(self) -> bool:

@@ -399,7 +399,7 @@ class LibraryDevice(Edits):
         """Goes online until nothing can be done for now. `before` and `after` are those of Link. Returns all requests."""
         self.link.before, self.link.after, self.link.exchanges = before, after, []
         self.go_online()
-        self.status = self.app.call("sync", seconds=30)
+        self.status = self.app.call("sync", seconds=60)
         self.go_offline()
         self.link.before = self.link.after = lambda _: True
         return self.link.exchanges
