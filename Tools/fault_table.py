@@ -69,7 +69,7 @@ FAULTS = [
         "(standing?.digest ?? .zero) ^ folded.digest", "folded.digest"),
     Fault(
         "waiting changes are never sent again", SYNC + "Quota.swift",
-        "isAsked || next <= now", "isAsked"),
+        "isAsked || until <= now", "isAsked"),
     Fault(
         "changes over the quota do not wait", SYNC + "Quota.swift",
         "edit.clock == sent.clock && (isWhole || sent.isLarge(attribute))", "false"),

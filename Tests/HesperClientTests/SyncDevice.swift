@@ -47,6 +47,8 @@ final class SyncDevice {
     var core: SyncCore
     /// Replaces responses: for faults.
     var intercept: (ServerRequest, () -> ServerResponse) -> Result<ServerResponse, NoResponse> = { .success($1()) }
+    /// The time of the next step if nothing happens.
+    private(set) var wake: Timestamp?
     /// The error of the wall clock, in seconds.
     let clockError = Locked(TimeInterval(0))
 
@@ -86,6 +88,7 @@ final class SyncDevice {
             guard !inputs.isEmpty else { return }
             let input = inputs.removeFirst()
             let effects = try database.write { try core.step(input, $0) }
+            for case .wake(let moment) in effects { wake = moment }
             for case .send(let number, let request) in effects {
                 let result = intercept(request) { world.server.respond(to: request, at: world.now) }
                 inputs.append(.response(number, result))

@@ -175,7 +175,26 @@ struct SyncTests {
         one.clockError.withLock { $0 = 0 }
         if isRestarted { one.core = SyncCore(seed: 9) }
         try one.sync(isRestarted ? .session : .wake)
+        #expect(try one.database.read { try $0.pendingCounts().held } == 1)
+        world.clock.advance(by: 60)
+        try one.sync(.wake)
         #expect(try one.database.read { try $0.pendingCounts().toSend } == 0)
+    }
+
+    @Test func aCopyThatDiffersIsNotReadAgainWhileChangesWait() throws {
+        let world = SyncWorld()
+        let one = try world.device()
+        let id = try one.makeNote("Soup")
+        try world.settle()
+        world.server.setQuota(1)
+        _ = try one.makeNote("Leek")
+        try one.database.write { transaction in
+            try transaction.remove(try #require(try transaction.object(id)))
+            let recently = Timestamp(clamping: transaction.now.milliseconds - 7_200_000)
+            try transaction.withSync { $0.repaired = recently }
+        }
+        try one.sync()
+        #expect(try #require(one.wake) > world.now)
     }
 
     @Test func aCopyIsRepairedAgainAfterTheClockWasSetBack() throws {

@@ -27,13 +27,31 @@ import Testing
             bench.requests.count == 1 ? .response(TransferServer.problem(401, "unauthenticated")) : .none
         }
         try bench.step(.changed)
+        try bench.run()
+        #expect(bench.effects == [.signInAgain])
+        // A round of sync has found out that the session has ended.
+        try bench.step(.stop)
         try bench.run(seconds: 3_600)
         try bench.step(.retryNow)
-        #expect(bench.effects == [.signInAgain])
         #expect(bench.requests.count == 1)
         try bench.step(.start(token: "secret"))
         try bench.run()
         #expect(bench.effects.last == .downloaded(id))
+    }
+
+    /// The server was restored meanwhile, and has the session again.
+    @Test func aTokenThatIsRefusedOnlyOnce() throws {
+        let bench = try TransferBench()
+        let theirs = try bench.receive(TransferBench.bytes(10))
+        let mine = try bench.attach(TransferBench.bytes(10))
+        bench.fault = { [unowned bench] _ in
+            bench.requests.count == 1 ? .response(TransferServer.problem(401, "unauthenticated")) : .none
+        }
+        try bench.step(.changed)
+        try bench.run(seconds: 10)
+        #expect(bench.effects.first == .signInAgain)
+        #expect(bench.effects.contains(.uploaded(mine)))
+        #expect(bench.effects.contains(.downloaded(theirs)))
     }
 
     @Test func theResponseToAStoppedRequestIsIgnored() throws {

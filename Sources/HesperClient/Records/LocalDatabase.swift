@@ -51,7 +51,9 @@ package final class LocalDatabase: Sendable {
     /// Runs one transaction. Nothing is written if `body` throws.
     package func write<R>(_ body: (RecordsTransaction) throws -> R) throws -> R {
         try writer.write { database in
-            let transaction = RecordsTransaction(database, now: now(), makeID: makeID, tableVersions: tableVersions)
+            // No other process has a database in memory open.
+            let versions = writer is DatabaseQueue ? nil : tableVersions
+            let transaction = RecordsTransaction(database, now: now(), makeID: makeID, tableVersions: versions)
             let result = try body(transaction)
             try transaction.finish()
             return result

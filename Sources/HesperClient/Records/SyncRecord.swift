@@ -33,19 +33,11 @@ package struct SyncRecord: Sendable, Equatable {
 
     package init() {}
 
-    private static let repairInterval: Int64 = 3_600_000
-
-    /// The time at which changes over the quota are sent again; nil if none wait. If it is further away than the delay, the clock was
-    /// ahead when it was set, perhaps that of another device, of whose file this is a copy. It is then due at once.
-    func nextSpaceTry(at now: Timestamp) -> Timestamp? {
-        guard let fullUntil else { return nil }
-        return fullUntil.milliseconds - now.milliseconds > fullWait ?? 0 ? now : fullUntil
-    }
-
-    /// The earliest time at which the copy may be repaired again. A repair in the future was made while the clock was ahead.
-    func nextRepair(at now: Timestamp) -> Timestamp {
-        guard let repaired, repaired <= now else { return now }
-        return repaired.adding(SyncRecord.repairInterval)
+    /// Shortens waits that are longer than they can be: the clock was ahead when they began, perhaps that of another device, of whose
+    /// file this is a copy.
+    mutating func limitWaits(at now: Timestamp) {
+        if let wait = fullWait, let until = fullUntil { fullUntil = min(until, now.adding(wait)) }
+        if let repaired, repaired > now { self.repaired = nil }
     }
 
     /// Whether this copy equals the server's; nil while that is unknown.

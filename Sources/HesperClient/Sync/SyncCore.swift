@@ -123,6 +123,7 @@ package struct SyncCore: Sendable {
         let now = transaction.now
         if now < lastStep { clockWasSetBack(to: now) }
         lastStep = now
+        try transaction.withSync { $0.limitWaits(at: now) }
         var effects: [SyncEffect] = []
         switch input {
         case .changed:
@@ -244,8 +245,8 @@ package struct SyncCore: Sendable {
     private func startsRepair(_ transaction: RecordsTransaction) throws -> Bool {
         let now = transaction.now
         let sync = try transaction.sync
-        let differs =
-            try sync.isIdentical == false && transaction.pendingCounts().toSend == 0 && sync.nextRepair(at: now) <= now
+        let isRecent = sync.repaired.map { now.milliseconds - $0.milliseconds < SyncCore.hour } ?? false
+        let differs = try sync.isIdentical == false && transaction.pendingCounts().toSend == 0 && !isRecent
         try transaction.withSync {
             $0.hasStartedOver = false
             if differs { $0.repaired = now }
@@ -369,11 +370,11 @@ package struct SyncCore: Sendable {
         }
         if let deletion = try transaction.nextDeletion() { next = min(next, deletion) }
         let sync = try transaction.sync
-        if sync.repaired != nil, sync.isIdentical == false, try transaction.pendingCounts().toSend == 0 {
-            next = min(next, sync.nextRepair(at: now))
+        if let repaired = sync.repaired, sync.isIdentical == false, try transaction.pendingCounts().toSend == 0 {
+            next = min(next, repaired.adding(SyncCore.hour))
         }
-        if let retry = sync.nextSpaceTry(at: now), try transaction.pendingCounts().held > 0 {
-            next = min(next, retry)
+        if let until = sync.fullUntil, try transaction.pendingCounts().held > 0 {
+            next = min(next, until)
         }
         return next
     }

@@ -314,7 +314,7 @@ package actor SyncRunner {
         case .uploaded, .uploadRefused: syncInputs.append(.changed)
         case .downloaded: break
         // The next round of sync determines the reason, and records it.
-        case .signInAgain: syncInputs.append(.syncNow)
+        case .signInAgain: syncInputs.append(.changed)
         }
     }
 

@@ -60,7 +60,8 @@ package struct TransferCore: Sendable {
         case uploadRefused(UniqueID, ServerProblem)
         /// The file is complete.
         case downloaded(UniqueID)
-        /// The server refused the token. Transfers stop until the input `start`.
+        /// The server refused the token. Transfers pause until a round of sync has found out whether the session has ended: then they are
+        /// stopped. A server that is restored may accept the token again.
         case signInAgain
     }
 
@@ -376,7 +377,8 @@ package struct TransferCore: Sendable {
         row.problem = problem.slug
         switch problem.kind {
         case .unauthenticated:
-            token = nil
+            pause(\.upload, .server(problem), now, from: Delay.refusal)
+            pause(\.download, .server(problem), now, from: Delay.refusal)
             effects.append(.signInAgain)
         case .accountDisabled:
             pause(\.upload, .accountDisabled, now, from: Delay.quota)

@@ -306,7 +306,7 @@ package final class Life {
             note("\(device.name) gives up the upload of \(id): \(problem.slug)")
             device.add(SyncInput.changed)
         case .downloaded: break
-        case .signInAgain: device.add(.syncNow)
+        case .signInAgain: device.add(SyncInput.changed)
         }
     }
 
