@@ -107,6 +107,17 @@ final class MirrorMap {
         }
     }
 
+    /// The notes into which the store moved the unsent texts of deleted notes.
+    func continuations(of deleted: [NoteID]) async throws -> [NoteID: NoteID] {
+        guard !deleted.isEmpty else { return [:] }
+        var found: [NoteID: NoteID] = [:]
+        for try await notices in store.notices {
+            for notice in notices where notice.kind == .rescued { found[notice.note] = notice.continuation }
+            break
+        }
+        return found
+    }
+
     /// Removes the texts of paths whose notes have been gone for more than a day.
     func removeOldTexts(at now: Double) async throws {
         let old = try await store.read { try $0.locals(withPrefix: Names.gone) }.filter { _, value in
@@ -362,13 +373,14 @@ final class MirrorMap {
     }
 
     /// Records the version of a note that was changed in a way that does not concern its file.
-    func note(_ id: NoteID) async throws {
-        try await change(id) { tx, entry in
+    func noting(_ id: NoteID) -> Change {
+        Change(id: id) { tx, entry in
             guard let note = try tx.get(id), let version = try tx.version(of: id),
                 FileText.hash(of: note.text.string) == entry?.textHash
-            else { return }
+            else { return true }
             entry?.version = version
             entry?.wish = note.path
+            return true
         }
     }
 }

@@ -23,8 +23,8 @@ struct MirrorPlan: Sendable {
         case relocate(NoteID, from: String, to: String)
         /// The note was deleted elsewhere: the file is moved to the trash.
         case trash(NoteID, path: String)
-        /// The note was deleted elsewhere, but its file was changed. The file then belongs to the note into which the server rescued
-        /// text of the deleted note, or else becomes a new note.
+        /// The note was deleted elsewhere, but its file was changed. The file then belongs to the note into which this device or the
+        /// server rescued text of the deleted note, or else becomes a new note.
         case detach(NoteID, path: String, into: NoteID?)
         /// The file is missing: this is counted. If the file does not return, its note is deleted later.
         case miss(NoteID)
@@ -73,6 +73,8 @@ struct MirrorPlan: Sendable {
         var closed: [String] = []
         var entries: [NoteID: MirrorEntry] = [:]
         var notes: [NoteID: MirrorNote] = [:]
+        /// The notes into which this device moved unsent texts of deleted notes.
+        var continuations: [NoteID: NoteID] = [:]
         var now = Date()
         /// Whether no notes are changed.
         var isPullOnly = false
@@ -302,7 +304,7 @@ struct MirrorPlan: Sendable {
         } else if situation.isPullOnly {
             skipped.append(SkippedFile(path: file.path, reason: .pullOnly))
         } else {
-            let rescue = NoteID(id.uniqueID.rescue)
+            let rescue = situation.continuations[id] ?? NoteID(id.uniqueID.rescue)
             let isFree = situation.notes[rescue] != nil && situation.entries[rescue] == nil
             actions.append(.detach(id, path: file.path, into: isFree ? rescue : nil))
         }
