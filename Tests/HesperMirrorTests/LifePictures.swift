@@ -38,10 +38,10 @@ struct LifePictures {
             let name = "\(random.element(of: ["", "a/", "pics/"]) ?? "")x\(count)x.png"
             hosts[bytes] = machine.mirror.entries.first { $0.value.path == note.path }?.key
             try machine.write(name, bytes)
-            return ("picture \(name) for \(note.path)", note.text + link(to: name, &random))
+            return ("picture \(name) for \(note.path)", note.text + link(to: name, &random, &count))
         case (2, let picture?):
             guard let note else { return nil }
-            return ("link to \(picture) in \(note.path)", note.text + link(to: picture, &random))
+            return ("link to \(picture) in \(note.path)", note.text + link(to: picture, &random, &count))
         case (3, let picture?):
             removed.insert(machine.read(picture) ?? "")
             let bytes = contents(&count)
@@ -69,8 +69,10 @@ struct LifePictures {
         }
     }
 
-    private func link(to path: String, _ random: inout SeededGenerator) -> String {
-        random.isTrue(withProbability: 0.5) ? "\n![](\(path))\n" : "\n![[\(path)]]\n"
+    /// A link that no other text has, because a stale editor is recognized by words that it lacks.
+    private func link(to path: String, _ random: inout SeededGenerator, _ count: inout Int) -> String {
+        count += 1
+        return random.isTrue(withProbability: 0.5) ? "\n![q\(count)q](<\(path)>)\n" : "\n![[\(path)|q\(count)q]]\n"
     }
 
     /// Attaches a picture to a note in the web app, or removes one.
