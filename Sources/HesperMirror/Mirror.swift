@@ -192,11 +192,12 @@ final class Mirror {
     /// How many new notes or files share a transaction. Each transaction waits for the disk.
     private static let batchSize = 64
 
-    /// A new entry that is to be saved.
+    /// A new or changed entry that is to be saved.
     private struct Pending {
         let action: MirrorPlan.Action
         let change: MirrorMap.Change
-        let count: WritableKeyPath<Report, Int>
+        /// The number in the report; nil if the action is not reported.
+        let count: WritableKeyPath<Report, Int>?
     }
 
     private func commit(_ batch: inout [Pending], _ report: inout Report) async throws {
@@ -218,7 +219,8 @@ final class Mirror {
 
     private func count(_ results: [Bool], _ batch: [Pending], _ report: inout Report) {
         for (pending, isDone) in zip(batch, results) {
-            if isDone { report[keyPath: pending.count] += 1 } else { report.isIncomplete = true }
+            if !isDone { report.isIncomplete = true }
+            if isDone, let count = pending.count { report[keyPath: count] += 1 }
         }
     }
 
@@ -247,7 +249,7 @@ final class Mirror {
             try await map.follow(id, to: to)
             report.moved += 1
         case .edit(let id, let path): try await edit(id, path, &report)
-        case .create, .adopt, .make: break
+        case .create, .adopt, .make, .note: break
         case .reconcile(let id, let path): try await reconcile(id, path, &report)
         case .write(let id, let path): try await write(id, path, &report)
         case .relocate(let id, let from, let to): try await relocate(id, from, to, &report)
@@ -259,7 +261,6 @@ final class Mirror {
         case .regain(let id): try await map.regain(id)
         case .delete(let id): try await delete(id, &report)
         case .forget(let id): try await map.forget(id)
-        case .note(let id): try await map.note(id)
         }
     }
 
@@ -273,7 +274,7 @@ final class Mirror {
         }
     }
 
-    /// Prepares an action that makes an entry; nil for other actions, and if there is nothing to be done.
+    /// Prepares an action that only changes an entry and its note; nil for other actions, and if there is nothing to be done.
     private func prepare(_ action: MirrorPlan.Action, _ report: inout Report) async throws -> Pending? {
         switch action {
         case .create(let path):
@@ -284,6 +285,7 @@ final class Mirror {
             guard let content = try read(path, &report) else { return nil }
             let change = map.adoption(id, content, at: path, settingPath: !isPullOnly)
             return Pending(action: action, change: change, count: \.adopted)
+        case .note(let id): return Pending(action: action, change: map.noting(id), count: nil)
         default: return nil
         }
     }
@@ -344,7 +346,10 @@ final class Mirror {
             report.made += 1
             return
         }
-        guard hash != entry.fileHash else { return try await map.note(id) }
+        guard hash != entry.fileHash else {
+            _ = try await map.commit([map.noting(id)])
+            return
+        }
         switch try folder.replace(path, bytes, expected: entry.stamp) {
         case .unexpected: report.isSettling = true
         case .done(let stamp, let name, let bytes):

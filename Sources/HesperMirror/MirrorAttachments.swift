@@ -33,9 +33,13 @@ final class MirrorAttachments {
     private var holders: [AttachmentID: NoteID] = [:]
     /// The properties of attachments. They never change.
     private var known: [AttachmentID: HesperClient.Attachment] = [:]
+    /// The attachments that the server refused.
+    private var refusals: [AttachmentID: [RejectedChange]] = [:]
     /// The attachments whose download was requested.
     private var wanted: Set<AttachmentID> = []
     private var largest: Int64?
+    private var hasRequestedLimit = false
+    private static let limitName = "mirror.largest"
 
     init(
         _ folder: Folder, _ store: LocalStore, _ notes: MirrorMap, isPullOnly: Bool, isLooking: Bool, quietTime: Int64
@@ -44,6 +48,8 @@ final class MirrorAttachments {
         (self.isPullOnly, self.isLooking) = (isPullOnly, isLooking)
         scanner = AttachableScanner(folder, quietTime: quietTime)
         map = try await AttachmentMap(store)
+        largest = try await store.read { try $0.local(MirrorAttachments.limitName) }
+            .flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
     }
 
     var entries: [AttachmentID: AttachmentEntry] { map.entries }
@@ -134,10 +140,11 @@ final class MirrorAttachments {
         (situation.attachments, situation.existing) = (found.attachments, found.existing)
         (situation.unsent, situation.refused) = (found.unsent, found.refused)
         if !situation.unsent.isEmpty {
-            for try await refused in store.shelf {
-                situation.refused = Set(refused.compactMap { AttachmentID($0.objectID.uuidString) })
+            for try await changes in store.shelf {
+                refusals = Dictionary(grouping: changes) { AttachmentID($0.objectID) }
                 break
             }
+            situation.refused = Set(refusals.keys)
         }
     }
 
@@ -194,15 +201,23 @@ final class MirrorAttachments {
         situation.paths.formUnion(context.scan.blocked.keys)
     }
 
-    /// The maximum size of an attachment, requested from the server when the first large file is found.
+    /// Smaller files are under the limit of nearly all servers.
+    private static let largeBytes: UInt64 = 64 << 10
+
+    /// The maximum size of an attachment. It is requested from the server when the first large file is found, and saved.
     private func limit(_ situation: AttachmentPlan.Situation) async throws -> Int64? {
-        guard largest == nil, !isPullOnly, !isLooking, store.status.problem == nil else { return largest }
+        guard !hasRequestedLimit, !isPullOnly, !isLooking, store.status.problem == nil else { return largest }
         let sent = Set(map.entries.values.map(\.sha256))
         let isNeeded = situation.files.values.contains { file in
-            file.stamp.size > 1 << 20 && file.sha256.map(sent.contains) == false
+            file.stamp.size > MirrorAttachments.largeBytes && file.sha256.map(sent.contains) == false
         }
-        if isNeeded { largest = try await store.largestAttachment() }
-        return largest
+        guard isNeeded, let limit = try await store.largestAttachment() else { return largest }
+        hasRequestedLimit = true
+        if limit != largest {
+            try await store.write { try $0.setLocal(MirrorAttachments.limitName, Data("\(limit)".utf8)) }
+        }
+        largest = limit
+        return limit
     }
 
     // MARK: Rounds
@@ -278,6 +293,8 @@ final class MirrorAttachments {
         case .remove(let id): try await remove(id, &report)
         case .forget(let id):
             try await map.forget(id)
+            // The file is gone, or it will be another attachment.
+            for refusal in refusals.removeValue(forKey: id) ?? [] { try await store.dismiss(refusal) }
             report.isIncomplete = true
         case .note(let id, let note, let isLinked):
             try await map.update(id) { entry in

@@ -362,13 +362,14 @@ final class MirrorMap {
     }
 
     /// Records the version of a note that was changed in a way that does not concern its file.
-    func note(_ id: NoteID) async throws {
-        try await change(id) { tx, entry in
+    func noting(_ id: NoteID) -> Change {
+        Change(id: id) { tx, entry in
             guard let note = try tx.get(id), let version = try tx.version(of: id),
                 FileText.hash(of: note.text.string) == entry?.textHash
-            else { return }
+            else { return true }
             entry?.version = version
             entry?.wish = note.path
+            return true
         }
     }
 }

@@ -15,7 +15,7 @@ struct LifePictures {
     private var removed: Set<String> = []
     /// The contents of pictures that were moved. If two machines move a picture at the same time, both new paths exist.
     private var moved: Set<String> = []
-    /// The notes to which pictures were attached in the web app. A note that is deleted meanwhile takes them with it.
+    /// The notes of pictures, as far as they are known. A note that is deleted meanwhile takes them with it.
     private var hosts: [String: NoteID] = [:]
 
     private mutating func contents(_ count: inout Int) -> String {
@@ -36,15 +36,18 @@ struct LifePictures {
             guard let note, machine.pictures.count < 6 else { return nil }
             let bytes = contents(&count)
             let name = "\(random.element(of: ["", "a/", "pics/"]) ?? "")x\(count)x.png"
+            hosts[bytes] = machine.mirror.entries.first { $0.value.path == note.path }?.key
             try machine.write(name, bytes)
-            return ("picture \(name) for \(note.path)", note.text + link(to: name, &random))
+            return ("picture \(name) for \(note.path)", note.text + link(to: name, &random, &count))
         case (2, let picture?):
             guard let note else { return nil }
-            return ("link to \(picture) in \(note.path)", note.text + link(to: picture, &random))
+            return ("link to \(picture) in \(note.path)", note.text + link(to: picture, &random, &count))
         case (3, let picture?):
             removed.insert(machine.read(picture) ?? "")
-            try machine.write(picture, contents(&count))
-            return ("replace \(picture)", nil)
+            let bytes = contents(&count)
+            hosts[bytes] = machine.mirror.attachments.entries.values.first { $0.path == picture }?.note
+            try machine.write(picture, bytes)
+            return ("replace \(picture) with \(bytes)", nil)
         case (4, let picture?):
             let target = "\(random.element(of: ["", "a/", "pics/"]) ?? "")y\(count)y.png"
             count += 1
@@ -66,8 +69,10 @@ struct LifePictures {
         }
     }
 
-    private func link(to path: String, _ random: inout SeededGenerator) -> String {
-        random.isTrue(withProbability: 0.5) ? "\n![](\(path))\n" : "\n![[\(path)]]\n"
+    /// A link that no other text has, because a stale editor is recognized by words that it lacks.
+    private func link(to path: String, _ random: inout SeededGenerator, _ count: inout Int) -> String {
+        count += 1
+        return random.isTrue(withProbability: 0.5) ? "\n![q\(count)q](<\(path)>)\n" : "\n![[\(path)|q\(count)q]]\n"
     }
 
     /// Attaches a picture to a note in the web app, or removes one. Does nothing if another device deletes the note meanwhile.

@@ -308,6 +308,26 @@ struct MirrorTests {
         #expect(try await one.texts() == ["Soup with new words"])
     }
 
+    @Test func aDeletedNoteWhoseUnsentTextLivesOnIsNotDoubledByItsFile() async throws {
+        let (one, web) = (try await world.machine(), try await world.device())
+        try one.write("Soup.md", "Soup\n")
+        try await one.sync()
+        await web.syncNow()
+        world.server.isOffline = true
+        try one.write("Soup.md", "Soup\nunsent\n")
+        #expect(try await one.mirror.round().edited == 1)
+        world.server.isOffline = false
+        let note = try #require(try await web.all(Note.self).first)
+        try await web.delete(note.id)
+        try await web.sendDeletionsNow()
+        await web.syncNow()
+        // The store moves the unsent text to a new note, and the file has other words again.
+        try one.write("Soup.md", "Soup\nunsent\nlater\n")
+        for _ in 0..<2 { try await one.sync() }
+        #expect(try await one.texts() == ["Soup\nunsent\nlater\n"])
+        #expect(one.contents == ["Soup.md": "Soup\nunsent\nlater\n"])
+    }
+
     @Test func linesEndAsTheFileHasThem() async throws {
         let (one, other) = (try await world.machine(), try await world.machine())
         try one.write("Windows.md", "\u{feff}one\r\ntwo\r\n")

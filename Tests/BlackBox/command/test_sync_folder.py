@@ -54,8 +54,8 @@ class Machine:
 
 
 @contextmanager
-def served(tmp_path: Path, ada: str) -> Iterator[tuple[str, Client]]:
-    with serving(tmp_path) as (url, _):
+def served(tmp_path: Path, ada: str, **environment: str) -> Iterator[tuple[str, Client]]:
+    with serving(tmp_path, **environment) as (url, _):
         client = Client(url)
         client.sign_in(ada, PASSWORD)
         yield url, client
@@ -280,6 +280,30 @@ def test_linked_files_are_attachments(ada: str, tmp_path: Path) -> None:
         assert not (one.folder / "photo.jpg").exists()
         (trashed,) = (one.folder / ".hesper/trash").rglob("photo.jpg")
         assert trashed.read_bytes() == b"photo"
+
+
+@pytest.mark.parametrize(("limit", "status"), [(200 << 10, 0), (10 << 10, FAILED)])
+def test_files_over_the_limit_of_the_server_stay(limit: int, status: int, ada: str, tmp_path: Path) -> None:
+    """The command asks for the limit before it sends a file of more than 64 KiB. A smaller one may be refused."""
+    with served(tmp_path, ada, HESPER_ATTACHMENT_SIZE=f"{limit >> 10}KiB") as (url, client):
+        one = Machine(tmp_path / "one", url, ada)
+        large = os.urandom(limit + 1)
+        (one.folder / "Soup.md").write_text("![](large.bin) ![](small.bin)")
+        (one.folder / "large.bin").write_bytes(large)
+        (one.folder / "small.bin").write_bytes(b"small")
+        time.sleep(1.1)
+        for arguments in ([*one.account, "--yes", "--once"], ["--once"]):
+            done = one(*arguments)
+            assert done.returncode == status
+            assert "Skipped large.bin: " in done.stderr
+        assert [file["path"] for file in json.loads(one("--status", "--json").stdout)["skipped"]] == ["large.bin"]
+        assert one.files()[b"large.bin"] == large
+        (one.folder / "large.bin").write_bytes(b"no longer large")
+        time.sleep(1.1)
+        done = one("--once")
+        assert (done.returncode, done.stderr) == (0, "")
+        sizes = [attachment["byteCount"] for attachment in client.get("/v1/attachments").json()["attachments"]]
+        assert sorted(sizes) == [5, 15]
 
 
 def test_odd_names_of_linked_files(ada: str, tmp_path: Path) -> None:
