@@ -305,7 +305,7 @@ struct MirrorAttachmentTests {
         world.server.isOffline = false
         for machine in [one, other, one, other, one, other] { try await machine.sync() }
         for machine in [one, other] {
-            #expect(machine.contents.keys.sorted() == ["a.md", "b.md", "villa.png"])
+            #expect(machine.contents.keys.sorted() == ["A.md", "B.md", "villa.png"])
             #expect(try await attachments(machine.store).values.flatMap(\.self) == ["villa.png"])
         }
     }
