@@ -36,7 +36,7 @@ FAULTS = [
         "$0.clock < cell.clock", "$0.clock != cell.clock"),
     Fault(
         "the visible value is always the unsent one", RECORDS + "LocalObject.swift",
-        "acknowledged.clock >= edit.clock", "false"),
+        "acknowledged.clock < edit.clock", "true"),
     Fault(
         "refused clocks are stamped again from the refused time", RECORDS + "RecordsTransaction.swift",
         "try withClock { $0.setBack() }", "_ = try clock", is_statement=True),
@@ -69,14 +69,14 @@ FAULTS = [
         "(standing?.digest ?? .zero) ^ folded.digest", "folded.digest"),
     Fault(
         "waiting changes are never sent again", SYNC + "Quota.swift",
-        "isAsked || until <= now", "isAsked"),
+        "isAsked || next <= now", "isAsked"),
     Fault(
         "changes over the quota do not wait", SYNC + "Quota.swift",
         "edit.clock == sent.clock && (isWhole || sent.isLarge(attribute))", "false"),
     # Deletions
     Fault(
         "a deleted object comes back with a page", SYNC + "Receive.swift",
-        "try deleted(theirs.id) == nil", "true"),
+        "try !isDeleted(theirs.id)", "true"),
     Fault(
         "a deletion does not name the text that was seen", RECORDS + "RecordsTransaction.swift",
         "deletion.textSeen = object.registers[AttributeName.text]?.clock.description ?? \"\"", "deletion.textSeen = nil",

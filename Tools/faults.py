@@ -21,7 +21,7 @@ import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[1]
 #: What the copy consists of.
 COPIED = ["Package.swift", "Package.resolved", "Sources", "Tests", "Benchmarks", "Examples", "README.md", "docs", "contract"]
 

@@ -109,17 +109,16 @@ final class Mirror {
         situation.foldsNames = folder.foldsNames
         situation.closed = scan.closed
         situation.entries = map.entries
-        situation.notes = try await notes()
-        situation.continuations = try await map.continuations(
-            of: map.entries.keys.filter { situation.notes[$0] == nil })
+        situation.isReceiving = store.status.phase != .synced
+        (situation.notes, situation.continuations) = try await notes()
         situation.now = now()
         situation.isPullOnly = isPullOnly
         situation.isConfirmed = isConfirmed
         return (scan, MirrorPlan(situation))
     }
 
-    /// All notes. The details are read only of notes that have no file or have been changed.
-    private func notes() async throws -> [NoteID: MirrorNote] {
+    /// All notes, and the continuations of deleted ones. The details are read only of notes that have no file or have been changed.
+    private func notes() async throws -> ([NoteID: MirrorNote], continuations: [NoteID: NoteID]) {
         let entries = map.entries
         return try await store.read { tx in
             var notes: [NoteID: MirrorNote] = [:]
@@ -128,7 +127,9 @@ final class Mirror {
                 if entries[id]?.version != version { note.detail = try tx.get(id).map(MirrorNote.Detail.init) }
                 notes[id] = note
             }
-            return notes
+            var continuations: [NoteID: NoteID] = [:]
+            for id in entries.keys where notes[id] == nil { continuations[id] = try tx.continuation(of: id) }
+            return (notes, continuations)
         }
     }
 

@@ -107,17 +107,6 @@ final class MirrorMap {
         }
     }
 
-    /// The notes into which the store moved the unsent texts of deleted notes.
-    func continuations(of deleted: [NoteID]) async throws -> [NoteID: NoteID] {
-        guard !deleted.isEmpty else { return [:] }
-        var found: [NoteID: NoteID] = [:]
-        for try await notices in store.notices {
-            for notice in notices where notice.kind == .rescued { found[notice.note] = notice.continuation }
-            break
-        }
-        return found
-    }
-
     /// Removes the texts of paths whose notes have been gone for more than a day.
     func removeOldTexts(at now: Double) async throws {
         let old = try await store.read { try $0.locals(withPrefix: Names.gone) }.filter { _, value in

@@ -23,8 +23,8 @@ struct MirrorPlan: Sendable {
         case relocate(NoteID, from: String, to: String)
         /// The note was deleted elsewhere: the file is moved to the trash.
         case trash(NoteID, path: String)
-        /// The note was deleted elsewhere, but its file was changed. The file then belongs to the note into which this device or the
-        /// server rescued text of the deleted note, or else becomes a new note.
+        /// The note was deleted elsewhere, but its file was changed. The file then belongs to the note in which text of the deleted
+        /// note was kept, or else becomes a new note.
         case detach(NoteID, path: String, into: NoteID?)
         /// The file is missing: this is counted. If the file does not return, its note is deleted later.
         case miss(NoteID)
@@ -73,8 +73,10 @@ struct MirrorPlan: Sendable {
         var closed: [String] = []
         var entries: [NoteID: MirrorEntry] = [:]
         var notes: [NoteID: MirrorNote] = [:]
-        /// The notes into which this device moved unsent texts of deleted notes.
+        /// For deleted notes that have entries: the note in which the text of the deleted one was kept. It may not have arrived yet.
         var continuations: [NoteID: NoteID] = [:]
+        /// Whether the store has not received all notes yet.
+        var isReceiving = false
         var now = Date()
         /// Whether no notes are changed.
         var isPullOnly = false
@@ -90,6 +92,8 @@ struct MirrorPlan: Sendable {
     /// Reversions are a question if at least this number of files return to former contents at once.
     static let reversionLimit = 20
 
+    /// The notes in which texts of deleted notes were kept, and whose files are those of the deleted notes.
+    private var continued: Set<NoteID> = []
     private let situation: Situation
     private var files: [String: FolderFile]
     /// The exact paths that are taken.
@@ -295,26 +299,29 @@ struct MirrorPlan: Sendable {
             actions.append(.forget(id))
             return
         }
+        let continuation = situation.continuations[id].flatMap { situation.entries[$0] == nil ? $0 : nil }
         guard let hash = file.hash else {
             skip(file)
+            if let continuation, file.content == .settling { continued.insert(continuation) }
             return
         }
         if hash == entry.fileHash {
             actions.append(.trash(id, path: file.path))
         } else if situation.isPullOnly {
             skipped.append(SkippedFile(path: file.path, reason: .pullOnly))
+        } else if let continuation, situation.notes[continuation] == nil, situation.isReceiving {
+            isSettling = true
         } else {
-            let rescue = situation.continuations[id] ?? NoteID(id.uniqueID.rescue)
-            let isFree = situation.notes[rescue] != nil && situation.entries[rescue] == nil
-            actions.append(.detach(id, path: file.path, into: isFree ? rescue : nil))
+            let into = continuation.flatMap { situation.notes[$0] == nil || continued.contains($0) ? nil : $0 }
+            if let into { continued.insert(into) }
+            actions.append(.detach(id, path: file.path, into: into))
         }
     }
 
     // MARK: Files and notes without each other
 
     private mutating func planTheRest() {
-        let detached = Set(actions.compactMap { if case .detach(_, _, let into) = $0 { into } else { nil } })
-        var notes = situation.notes.filter { situation.entries[$0.key] == nil && !detached.contains($0.key) }
+        var notes = situation.notes.filter { situation.entries[$0.key] == nil && !continued.contains($0.key) }
         let new = files.values.sorted { $0.path < $1.path }
         var free: [FolderFile] = []
         var settling: Set<String> = []

@@ -14,51 +14,75 @@ struct FormerText: Codable, Equatable, Sendable {
     static let lifetime = 86_400.0
     private static let limit = 8
 
-    /// The base of a text that was saved, and whether the editor did not show what the mirror wrote last.
+    /// The base of a text that was saved, and whether the editor did not show what the mirror wrote last. It is the text that differs
+    /// least from the saved one, of the current text and those former texts since which everything that changed is missing from the
+    /// saved text.
     /// - Parameters:
     ///   - former: the texts that the mirror replaced, oldest first.
     ///   - current: the text that the mirror wrote last.
     static func base(
         of saved: String, former: [FormerText], current: String, at now: Double
     ) -> (text: String, isStale: Bool) {
-        var base = current
-        var isStale = false
-        for text in former.reversed() {
-            guard now - text.replaced < lifetime, !(text.wasSavedStale && text.text.utf8.elementsEqual(saved.utf8)),
-                lacks(saved, from: text.text, to: base)
-            else { break }
-            (base, isStale) = (text.text, true)
+        let recent = former.filter { now - $0.replaced < lifetime }
+        if recent.contains(where: { $0.wasSavedStale && $0.text.utf8.elementsEqual(saved.utf8) }) {
+            return (current, false)
         }
-        return (base, isStale)
+        let (words, now) = (Words(saved), Words(current))
+        var best = (text: current, distance: words.distance(to: now), isStale: false)
+        for text in recent.reversed() {
+            let before = Words(text.text)
+            guard words.lacksChange(from: before, to: now) else { continue }
+            let distance = words.distance(to: before)
+            if distance < best.distance { best = (text.text, distance, true) }
+        }
+        return (best.text, best.isStale)
     }
 
     static func adding(_ text: FormerText, to former: [FormerText]) -> [FormerText] {
         let recent = former.filter { text.replaced - $0.replaced < lifetime }
         return Array((recent + [text]).suffix(limit))
     }
+}
 
-    /// Whether a text contains nothing of the change from one text to another: none of the words that were added, and all of those
-    /// that were removed if none was added.
-    private static func lacks(_ text: String, from former: String, to changed: String) -> Bool {
-        let (words, before, after) = (count(text), count(former), count(changed))
-        var hasAdded = false
-        for (word, number) in after where number > before[word] ?? 0 {
-            hasAdded = true
-            if words[word] ?? 0 > before[word] ?? 0 { return false }
-        }
-        if hasAdded { return true }
-        var hasRemoved = false
-        for (word, number) in before where number > after[word] ?? 0 {
-            hasRemoved = true
-            if words[word] ?? 0 < number { return false }
-        }
-        // A change that only moved words cannot be detected.
-        return hasRemoved
+/// How often each word, and each pair of words that follow each other, is in a text.
+private struct Words {
+    private struct Pair: Hashable {
+        let first: Substring
+        let second: Substring
     }
 
-    private static func count(_ text: String) -> [Substring: Int] {
-        var counts: [Substring: Int] = [:]
-        for word in text.split(whereSeparator: \.isWhitespace) { counts[word, default: 0] += 1 }
-        return counts
+    private var counts: [Substring: Int] = [:]
+    private var pairs: [Pair: Int] = [:]
+
+    init(_ text: String) {
+        var last: Substring = ""
+        for word in text.split(whereSeparator: \.isWhitespace) {
+            counts[word, default: 0] += 1
+            pairs[Pair(first: last, second: word), default: 0] += 1
+            last = word
+        }
+    }
+
+    /// The number of words that are in only one of two texts.
+    func distance(to other: Words) -> Int {
+        counts.reduce(0) { $0 + max(0, $1.value - (other.counts[$1.key] ?? 0)) }
+            + other.counts.reduce(0) { $0 + max(0, $1.value - (counts[$1.key] ?? 0)) }
+    }
+
+    /// Whether the text contains nothing of the change from one text to another. Of words that were added, it has less than half and
+    /// none of their pairs, because a frequent word may be there by chance. If no word was added, it has all those that were removed.
+    func lacksChange(from before: Words, to after: Words) -> Bool {
+        let added = after.counts.filter { $0.value > before.counts[$0.key] ?? 0 }.keys
+        if !added.isEmpty {
+            let present = added.count { counts[$0] ?? 0 > before.counts[$0] ?? 0 }
+            return present * 2 < added.count
+                && !after.pairs.contains { pair, number in
+                    let former = before.pairs[pair] ?? 0
+                    return number > former && pairs[pair] ?? 0 > former
+                }
+        }
+        let removed = before.counts.filter { $0.value > after.counts[$0.key] ?? 0 }
+        // A change that only moved words cannot be detected.
+        return !removed.isEmpty && removed.allSatisfy { counts[$0.key] ?? 0 >= $0.value }
     }
 }

@@ -9,13 +9,19 @@ public enum MergeStatements {
         SELECT type, is_servers, text_origin, body, number FROM edits
         WHERE scope = $1 AND object = $2 AND last_clock >= $3 AND first_clock <= $3
         """
-    /// Finds the parcels of deleted notes that were rescued into a note, if the parcels may contain an edit with a given clock.
-    /// The parameters are the scope, the note and the clock.
+    /// Finds the parcels of deleted notes that were rescued into a note, if the parcels arrived before the rescue and may contain an
+    /// edit with a given clock. The parameters are the scope, the note and the clock.
+    ///
+    /// A DeletedObject that has changed since the rescue has a later sequence number, for example because an earlier deletion arrived.
+    /// The parcel of the rescue keeps its number. It is the only one that is attributed to no device.
     public static let rescuedParcels = """
         SELECT e.type, e.is_servers, e.text_origin, e.body, e.object
         FROM tombstones t JOIN edits e ON e.scope = t.scope AND e.object = t.id
         WHERE t.scope = $1 AND t.merged_into = $2 AND e.scope = $1 AND e.sequence < t.sequence
             AND e.last_clock >= $3 AND e.first_clock <= $3
+            AND e.sequence < coalesce(
+                (SELECT min(r.sequence) FROM edits r WHERE r.scope = $1 AND r.object = $2 AND r.pushed_by IS NULL),
+                t.sequence)
         """
     /// Finds the texts with missing ancestors among the edits of an object. The parameters are the scope and the object.
     public static let textDescents = """

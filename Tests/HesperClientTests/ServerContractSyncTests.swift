@@ -141,6 +141,45 @@ import Testing
         #expect(late.at("results/0/fields/text/outcome") == "deleted")
     }
 
+    /// A text that was pushed to a note after the note was deleted is not part of the rescued note, even if the DeletedObject has
+    /// changed since.
+    @Test(arguments: ContractServer.available)
+    func wordsForADeletedNoteAreMergedIntoTheRescuedNote(_ server: ContractServer) async throws {
+        var phone = try await server.device()
+        var laptop = try await phone.another()
+        var tablet = try await phone.another()
+        let id = UniqueID.random()
+        let created = phone.note(id, "Milk")
+        _ = try await phone.sync(["notes": [created]])
+        let base = try #require(created.at("clocks/text"))
+        laptop.observe(base)
+        tablet.observe(base)
+        let longer: JSON = [
+            "uniqueID": id.json, "text": "Milk\nBread", "textBase": base, "textAfter": [],
+            "clocks": ["text": laptop.clock()],
+        ]
+        _ = try await laptop.sync(["notes": [longer]])
+        let deletion: JSON = ["uniqueID": id.json, "objectType": "note", "textSeen": base]
+        let rescued = try await phone.sync(["deletedObjects": [deletion]])
+        #expect(rescued.at("results/0/status") == "rescued")
+        let clock = tablet.clock()
+        let late: JSON = [
+            "uniqueID": id.json, "text": "Eggs\nMilk", "textBase": base, "textAfter": [], "clocks": ["text": clock],
+        ]
+        #expect(try await tablet.sync(["notes": [late]]).at("results/0/status") == "deleted")
+        let earlier: JSON = [
+            "uniqueID": id.json, "objectType": "note", "textSeen": base, "deletionDate": "2020-01-01T00:00:00.000Z",
+        ]
+        #expect(try await laptop.sync(["deletedObjects": [earlier]]).at("results/0/status") == "applied")
+        let moved: JSON = [
+            "uniqueID": id.rescue.json, "text": "Eggs\nMilk", "textBase": base, "textBaseValue": "Milk",
+            "textAfter": [clock], "clocks": ["text": tablet.clock()],
+        ]
+        let merged = try await tablet.sync(["notes": [moved]])
+        #expect(merged.at("results/0/status") == "merged")
+        #expect(merged.at("changes/notes/0/text") == "Eggs\nMilk\nBread")
+    }
+
     @Test(arguments: ContractServer.available)
     func tagsOfOneNameAreMerged(_ server: ContractServer) async throws {
         var phone = try await server.device()

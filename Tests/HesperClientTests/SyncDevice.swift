@@ -47,13 +47,18 @@ final class SyncDevice {
     var core: SyncCore
     /// Replaces responses: for faults.
     var intercept: (ServerRequest, () -> ServerResponse) -> Result<ServerResponse, NoResponse> = { .success($1()) }
-    private var clockError: TimeInterval = 0
+    /// The error of the wall clock, in seconds.
+    let clockError = Locked(TimeInterval(0))
 
     init(_ world: SyncWorld, seed: UInt64) throws {
         self.world = world
-        let clock = world.clock
+        let (clock, clockError) = (world.clock, clockError)
         database = try LocalDatabase(
-            path: nil, now: { Timestamp(clamping: Int64(clock.now.timeIntervalSince1970 * 1_000)) })
+            path: nil,
+            now: {
+                let seconds = clock.now.timeIntervalSince1970 + clockError.withLock { $0 }
+                return Timestamp(clamping: Int64(seconds * 1_000))
+            })
         core = SyncCore(seed: seed)
     }
 

@@ -159,6 +159,39 @@ struct SyncTests {
         #expect(try other.text(large)?.count == 10_000)
     }
 
+    /// The clock was ahead by 30 days when the change was held. A restarted app does not know that.
+    @Test(arguments: [false, true])
+    func changesThatWaitForSpaceAreSentAfterTheClockWasSetBack(isRestarted: Bool) throws {
+        let world = SyncWorld()
+        let one = try world.device()
+        try world.settle()
+        world.server.setQuota(1)
+        one.clockError.withLock { $0 = 30 * 86_400 }
+        _ = try one.makeNote("Soup")
+        try one.sync()
+        #expect(try one.database.read { try $0.pendingCounts().held } == 1)
+        world.server.setQuota(nil)
+        world.clock.advance(by: 60)
+        one.clockError.withLock { $0 = 0 }
+        if isRestarted { one.core = SyncCore(seed: 9) }
+        try one.sync(isRestarted ? .session : .wake)
+        #expect(try one.database.read { try $0.pendingCounts().toSend } == 0)
+    }
+
+    @Test func aCopyIsRepairedAgainAfterTheClockWasSetBack() throws {
+        let world = SyncWorld()
+        let one = try world.device()
+        let id = try one.makeNote("Soup")
+        try world.settle()
+        try one.database.write { transaction in
+            try transaction.remove(try #require(try transaction.object(id)))
+            let ahead = Timestamp(clamping: transaction.now.milliseconds + 30 * 86_400_000)
+            try transaction.withSync { $0.repaired = ahead }
+        }
+        try world.settle()
+        #expect(try one.text(id) == "Soup")
+    }
+
     @Test func anAppsObjectsAreRegisters() throws {
         let world = SyncWorld()
         let (one, other) = (try world.device(), try world.device())
@@ -198,6 +231,29 @@ struct SyncTests {
             try world.settle()
             #expect(try other.database.read { try $0.deleted(id) } != nil)
         }
+    }
+
+    /// The edits of a device that was revoked as lost are rejected, also after it has signed in again.
+    @Test func aNewTagWhoseNameIsRejectedLeavesNothing() throws {
+        let world = SyncWorld()
+        let (one, other) = (try world.device(), try world.device())
+        try world.settle()
+        let id = UniqueID.random()
+        let node = try one.database.write { transaction in
+            _ = try transaction.insert(
+                LocalObject(id: id, type: TypeName.tag), values: [(AttributeName.name, .string("Paris"))])
+            return try transaction.clock.node
+        }
+        let body: JSON = ["moment": .string(Timestamp(clamping: world.now.milliseconds - 1_000).description)]
+        let revocation = ServerRequest(
+            "POST", "/v1/devices/\(node)/revocation", headers: ["content-type": "application/json"], body: body.bytes,
+            token: try other.database.read { try $0.sessionToken })
+        #expect(world.server.respond(to: revocation, at: world.now).status == 201)
+        try one.signIn(isNewAccount: false)
+        try one.sync(.session)
+        #expect(try one.database.read { try $0.shelf().map(\.slug) } == ["device-revoked"])
+        #expect(try one.database.read { try $0.ids(TypeName.tag) } == [])
+        try world.settle()
     }
 
     @Test func aResponseThatIsOlderThanAnEventIsFollowedByAnotherRequest() throws {

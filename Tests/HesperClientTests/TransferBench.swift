@@ -57,6 +57,13 @@ final class TransferBench {
 
     func moveClock(to moment: Timestamp) { clock.now = max(clock.now, moment) }
 
+    /// Sets the wall clock, as a user may do. Timers end after the same duration as before.
+    func setClock(by seconds: Int64) {
+        let milliseconds = seconds * 1_000
+        clock.now = Timestamp(clamping: clock.now.milliseconds + milliseconds)
+        wakeAt = wakeAt.map { Timestamp(clamping: $0.milliseconds + milliseconds) }
+    }
+
     func forget() {
         requests = []
         effects = []

@@ -113,6 +113,27 @@ import Testing
         #expect(bench.effects == [.downloaded(id), .uploaded(id)])
     }
 
+    /// The clock was ahead by 30 days when the transfers were postponed. A restarted app does not know that.
+    @Test(arguments: [false, true])
+    func theClockWasSetBack(isRestarted: Bool) throws {
+        let bench = try TransferBench()
+        let theirs = try bench.receive(TransferBench.bytes(10))
+        let mine = try bench.attach(TransferBench.bytes(10))
+        var isFailing = true
+        bench.fault = { request in
+            guard isFailing else { return .none }
+            return request.method == "PUT" ? .response(TransferServer.problem(507, "quota-exceeded")) : .lost
+        }
+        try bench.step(.changed)
+        try bench.run()
+        #expect(bench.requests.count == 2)
+        isFailing = false
+        bench.setClock(by: -30 * 86_400)
+        if isRestarted { try bench.restart() }
+        try bench.run(seconds: 60)
+        #expect(Set(bench.effects.map(String.init(describing:))) == ["downloaded(\(theirs))", "uploaded(\(mine))"])
+    }
+
     @Test func backOffDoublesAndIsRandom() {
         var backOff = BackOff(seed: 1)
         for failures in 1...100 {

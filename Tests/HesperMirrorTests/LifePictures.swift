@@ -75,8 +75,20 @@ struct LifePictures {
         return random.isTrue(withProbability: 0.5) ? "\n![q\(count)q](<\(path)>)\n" : "\n![[\(path)|q\(count)q]]\n"
     }
 
-    /// Attaches a picture to a note in the web app, or removes one.
+    /// Attaches a picture to a note in the web app, or removes one. Does nothing if another device deletes the note meanwhile.
     mutating func change(
+        _ web: LocalStore, on machines: [Machine], _ random: inout SeededGenerator, _ count: inout Int
+    ) async throws -> String? {
+        let before = self
+        do {
+            return try await changeNote(web, on: machines, &random, &count)
+        } catch StoreError.notFound {
+            self = before
+            return nil
+        }
+    }
+
+    private mutating func changeNote(
         _ web: LocalStore, on machines: [Machine], _ random: inout SeededGenerator, _ count: inout Int
     ) async throws -> String? {
         guard let note = random.element(of: try await web.all(Note.self)) else { return nil }

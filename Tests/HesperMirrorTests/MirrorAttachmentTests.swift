@@ -297,7 +297,7 @@ struct MirrorAttachmentTests {
     @Test func twoMachinesWithTheSameFilesMakeOneAttachment() async throws {
         let (one, other) = (try await world.machine(), try await world.machine())
         world.server.isOffline = true
-        for (machine, name) in [(one, "a.md"), (other, "b.md")] {
+        for (machine, name) in [(one, "A.md"), (other, "B.md")] {
             try machine.write(name, "\(name) ![](villa.png)")
             try machine.write("villa.png", "villa")
             _ = try await machine.mirror.round()
@@ -305,7 +305,7 @@ struct MirrorAttachmentTests {
         world.server.isOffline = false
         for machine in [one, other, one, other, one, other] { try await machine.sync() }
         for machine in [one, other] {
-            #expect(machine.contents.keys.sorted() == ["a.md", "b.md", "villa.png"])
+            #expect(machine.contents.keys.sorted() == ["A.md", "B.md", "villa.png"])
             #expect(try await attachments(machine.store).values.flatMap(\.self) == ["villa.png"])
         }
     }
@@ -313,7 +313,7 @@ struct MirrorAttachmentTests {
     @Test func twoMachinesWithDifferentFilesKeepBoth() async throws {
         let (one, other) = (try await world.machine(), try await world.machine())
         world.server.isOffline = true
-        for (machine, name) in [(one, "a.md"), (other, "b.md")] {
+        for (machine, name) in [(one, "A.md"), (other, "B.md")] {
             try machine.write(name, "\(name) ![](villa.png)")
             try machine.write("villa.png", "villa of \(name)")
             _ = try await machine.mirror.round()
@@ -322,7 +322,7 @@ struct MirrorAttachmentTests {
         for machine in [one, other, one, other] { try await machine.sync() }
         for machine in [one, other] {
             #expect(
-                Set(machine.contents.filter { $0.key.hasSuffix("png") }.values) == ["villa of a.md", "villa of b.md"])
+                Set(machine.contents.filter { $0.key.hasSuffix("png") }.values) == ["villa of A.md", "villa of B.md"])
             #expect(try await machine.store.count(Attachment.self) == 2)
         }
     }
@@ -330,7 +330,7 @@ struct MirrorAttachmentTests {
     @Test func unusableFilesAreListedAndNeverDeleted() async throws {
         let one = try await world.machine()
         try one.write(
-            "Rome.md", "![](link.png) ![](villa.png) ![](old/map.png) ![](.hidden.png) ![](other.md) ![](folder)")
+            "Rome.md", "![](link.png) ![](villa.png) ![](old/map.png) ![](.hidden.png) ![](Other.md) ![](folder)")
         for name in ["villa.png", "old/map.png", ".hidden.png", "folder/x.png"] { try one.write(name, name) }
         try one.write(".hesperignore", "old/\n")
         try FileManager.default.createSymbolicLink(

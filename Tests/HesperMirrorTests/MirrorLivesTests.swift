@@ -6,8 +6,8 @@ import Testing
 @testable import HesperMirror
 
 /// Random lives of two folders and a web client, edited as editors and tools do it. At the end both folders are equal, every word
-/// that nobody removed is in a note, and none is there twice; the same applies to pictures. `HESPER_TEST_SEED` repeats the actions of one life, though not the moments
-/// at which the devices sync by themselves.
+/// that nobody removed is in a note, and none is there twice; the same applies to pictures. `HESPER_TEST_SEED` repeats the actions of
+/// one life, though not the moments at which the devices sync by themselves.
 struct MirrorLivesTests {
     private static let environment = ProcessInfo.processInfo.environment
 

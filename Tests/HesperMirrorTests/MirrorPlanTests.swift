@@ -45,6 +45,8 @@ struct MirrorPlanTests {
         var files: [FolderFile] = []
         var entries: [NoteID: MirrorEntry] = [:]
         var notes: [NoteID: MirrorNote] = [:]
+        var continuations: [NoteID: NoteID] = [:]
+        var isReceiving = false
         var isPullOnly = false
         var foldsNames = false
         var actions: [MirrorPlan.Action] = []
@@ -129,8 +131,23 @@ struct MirrorPlanTests {
         Row(
             testDescription: "the note was deleted and its words saved, and the file edited",
             files: [file("a.md", "B")],
-            entries: [id: entry("a.md", "A")], notes: [NoteID(id.uniqueID.rescue): note("C")],
-            actions: [.detach(id, path: "a.md", into: NoteID(id.uniqueID.rescue))]),
+            entries: [id: entry("a.md", "A")], notes: [other: note("C")], continuations: [id: other],
+            actions: [.detach(id, path: "a.md", into: other)]),
+        Row(
+            testDescription: "the same, while the file is being written", files: [file("a.md", "", content: .settling)],
+            entries: [id: entry("a.md", "A")], notes: [other: note("C")], continuations: [id: other]),
+        Row(
+            testDescription: "the same, before the note with the words has arrived", files: [file("a.md", "B")],
+            entries: [id: entry("a.md", "A")], continuations: [id: other], isReceiving: true),
+        Row(
+            testDescription: "the same, and the note with the words never arrives", files: [file("a.md", "B")],
+            entries: [id: entry("a.md", "A")], continuations: [id: other],
+            actions: [.detach(id, path: "a.md", into: nil)]),
+        Row(
+            testDescription: "the same, and the note with the words has a file",
+            files: [file("a.md", "B"), file("c.md", "C", inode: 3)],
+            entries: [id: entry("a.md", "A"), other: entry("c.md", "C", inode: 3)], notes: [other: note("C")],
+            continuations: [id: other], actions: [.detach(id, path: "a.md", into: nil)]),
         Row(
             testDescription: "both were deleted", entries: [id: entry("a.md", "A")], actions: [.forget(id)]),
         Row(testDescription: "a new file", files: [file("a.md", "A")], actions: [.create(path: "a.md")]),
@@ -195,6 +212,7 @@ struct MirrorPlanTests {
         var situation = MirrorPlan.Situation()
         situation.folderName = "Notes"
         (situation.files, situation.entries, situation.notes) = (row.files, row.entries, row.notes)
+        (situation.continuations, situation.isReceiving) = (row.continuations, row.isReceiving)
         (situation.now, situation.isPullOnly) = (MirrorPlanTests.now, row.isPullOnly)
         situation.foldsNames = row.foldsNames
         let plan = MirrorPlan(situation)
@@ -253,6 +271,19 @@ struct MirrorPlanTests {
             testDescription: "two changes, of which the editor has read the first",
             former: [FormerText(text: "a", replaced: 80), FormerText(text: "a b", replaced: 90)], current: "a b c",
             saved: "a b d", base: "a b"),
+        Saved(
+            testDescription: "two changes, neither of them read, the second of which took back a part of the first",
+            former: [FormerText(text: "a", replaced: 80), FormerText(text: "a b c", replaced: 90)], current: "a b",
+            saved: "a d", base: "a"),
+        Saved(
+            testDescription: "the editor has read the change, and the person removed it with other words",
+            former: [FormerText(text: "a b c d e f", replaced: 90)], current: "a g", saved: "a", base: "a g"),
+        Saved(
+            testDescription: "the editor has not read the change, which contains a word that the person typed too",
+            former: [FormerText(text: "a b", replaced: 90)], current: "a b c the d", saved: "x the y a b", base: "a b"),
+        Saved(
+            testDescription: "the editor has read the change, and the person removed most of it",
+            former: [FormerText(text: "a b", replaced: 90)], current: "a c d e b", saved: "a e b", base: "a c d e b"),
         Saved(
             testDescription: "more than a day ago", former: [FormerText(text: "a b", replaced: 100 - 86_401)],
             current: "a b c", saved: "a b d", base: "a b c"),

@@ -213,6 +213,14 @@ extension StoreContract {
             let again = try await client.push(
                 .deletion(Deletion(uniqueID: note, objectType: .note, textSeen: Deletion.TextSeen.none)))
             try expect(again.receipts.map(\.status), is: [.unchanged])
+            // An earlier deletion changes the DeletedObject, but not which parcels arrived before the rescue.
+            let date = Timestamp(clamping: deleted.deletionDate.milliseconds - 1)
+            let earlier = Deletion(uniqueID: note, objectType: .note, deletionDate: date)
+            try expect(try await client.push(.deletion(earlier)).receipts.map(\.status), is: [.applied])
+            try expect(
+                try await client.bag {
+                    try $0.parcels(rescuedInto: note.rescue, holding: client.clock(7, by: other)).count
+                }, is: 0)
             try expect(try await client.inconsistencies(), is: [])
         },
     ]

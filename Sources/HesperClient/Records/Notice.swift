@@ -84,8 +84,10 @@ extension RecordsTransaction {
             .execute(arguments: [notice.id.data, notice.json.text])
     }
 
-    package func notices() throws -> [Notice] {
-        try Row.fetchAll(database, sql: "SELECT number, id, record FROM notices ORDER BY number").compactMap { row in
+    /// The notices, of all notes or of one.
+    package func notices(of note: UniqueID? = nil) throws -> [Notice] {
+        let sql = "SELECT number, id, record FROM notices WHERE ?1 IS NULL OR id = ?1 ORDER BY number"
+        return try Row.fetchAll(database, sql: sql, arguments: [note?.data]).compactMap { row in
             let json = try JSON(text: row[2])
             guard let id = UniqueID(bytes: row[1] as Data), let moment = json["moment"]?.integer,
                 let kind = json["kind"]?.string.flatMap(Notice.Kind.init)
@@ -95,6 +97,18 @@ extension RecordsTransaction {
                 texts: json["texts"]?.elements.compactMap(\.string) ?? [], clock: json["clock"]?.clock,
                 moment: Timestamp(clamping: moment))
         }
+    }
+
+    /// The note in which the text of a deleted note was kept, by this device or by the server; nil if there is none, or if it is
+    /// deleted too. At most ten deletions are followed.
+    package func continuation(of id: UniqueID) throws -> UniqueID? {
+        var last = id
+        for _ in 0..<10 {
+            let kept = try notices(of: last).last { $0.kind == .rescued }?.into
+            guard let next = try kept ?? deleted(last)?.rescuedInto else { break }
+            last = next
+        }
+        return try last == id || isDeleted(last) || deletion(of: last) != nil ? nil : last
     }
 
     package func removeNotice(_ number: Int64) throws {

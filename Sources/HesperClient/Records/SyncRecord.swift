@@ -33,6 +33,21 @@ package struct SyncRecord: Sendable, Equatable {
 
     package init() {}
 
+    private static let repairInterval: Int64 = 3_600_000
+
+    /// The time at which changes over the quota are sent again; nil if none wait. If it is further away than the delay, the clock was
+    /// ahead when it was set, perhaps that of another device, of whose file this is a copy. It is then due at once.
+    func nextSpaceTry(at now: Timestamp) -> Timestamp? {
+        guard let fullUntil else { return nil }
+        return fullUntil.milliseconds - now.milliseconds > fullWait ?? 0 ? now : fullUntil
+    }
+
+    /// The earliest time at which the copy may be repaired again. A repair in the future was made while the clock was ahead.
+    func nextRepair(at now: Timestamp) -> Timestamp {
+        guard let repaired, repaired <= now else { return now }
+        return repaired.adding(SyncRecord.repairInterval)
+    }
+
     /// Whether this copy equals the server's; nil while that is unknown.
     package var isIdentical: Bool? { serverDigest.map { $0 == digest } }
 }

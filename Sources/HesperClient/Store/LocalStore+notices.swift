@@ -60,6 +60,14 @@ extension LocalStore {
     }
 }
 
+extension ReadTransaction {
+    /// The note in which the text of a deleted note was kept; nil if there is none, or if it is deleted too. It may not have
+    /// arrived yet.
+    package func continuation(of id: ObjectID<Note>) throws -> ObjectID<Note>? {
+        try reader.records.continuation(of: id.uniqueID).map { ObjectID($0) }
+    }
+}
+
 extension SyncNotice {
     fileprivate init(_ notice: Notice) {
         kind =

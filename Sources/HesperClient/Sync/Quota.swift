@@ -9,7 +9,7 @@ extension RecordsTransaction {
     /// Schedules the next attempt to send held changes, unless one is scheduled. The delay doubles each time.
     func waitForSpace() throws {
         try withSync { sync in
-            if let until = sync.fullUntil, until > now { return }
+            if let next = sync.nextSpaceTry(at: now), next > now { return }
             let wait = sync.fullWait.map { min(2 * $0, RecordsTransaction.longestWait) } ?? RecordsTransaction.firstWait
             sync.fullWait = wait
             sync.fullUntil = Timestamp(clamping: now.milliseconds + wait)
@@ -38,8 +38,8 @@ extension RecordsTransaction {
     /// Releases held changes, so that they are sent again, if their delay is over or the user requested it. If no changes
     /// are held, resets the delay.
     func releaseHeld(isAsked: Bool) throws {
-        guard let until = try sync.fullUntil else { return }
-        let isDue = isAsked || until <= now
+        guard let next = try sync.nextSpaceTry(at: now) else { return }
+        let isDue = isAsked || next <= now
         var hasHeld = false
         for type in try types {
             var held: [LocalObject] = []

@@ -197,8 +197,8 @@ extension RecordsTransaction {
         object.fold(fixed: acknowledged.fixed, registers: acknowledged.registers)
         if object.isPending || !object.registers.isEmpty || !object.fixed.isEmpty {
             try save(object)
-        } else if problem == nil, part.made != nil {
-            // An object of an app may have no attributes.
+        } else if problem == nil, part.made != nil, object.isAcknowledged {
+            // An object of an app may have no attributes. A tag whose name was rejected does not exist.
             try save(object)
         } else {
             try remove(object)

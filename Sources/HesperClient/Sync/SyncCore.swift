@@ -244,8 +244,8 @@ package struct SyncCore: Sendable {
     private func startsRepair(_ transaction: RecordsTransaction) throws -> Bool {
         let now = transaction.now
         let sync = try transaction.sync
-        let isRecent = sync.repaired.map { now.milliseconds - $0.milliseconds < SyncCore.hour } ?? false
-        let differs = try sync.isIdentical == false && transaction.pendingCounts().toSend == 0 && !isRecent
+        let differs =
+            try sync.isIdentical == false && transaction.pendingCounts().toSend == 0 && sync.nextRepair(at: now) <= now
         try transaction.withSync {
             $0.hasStartedOver = false
             if differs { $0.repaired = now }
@@ -369,11 +369,11 @@ package struct SyncCore: Sendable {
         }
         if let deletion = try transaction.nextDeletion() { next = min(next, deletion) }
         let sync = try transaction.sync
-        if let repaired = sync.repaired, sync.isIdentical == false {
-            next = min(next, repaired.adding(SyncCore.hour))
+        if sync.repaired != nil, sync.isIdentical == false, try transaction.pendingCounts().toSend == 0 {
+            next = min(next, sync.nextRepair(at: now))
         }
-        if let until = sync.fullUntil, try transaction.pendingCounts().held > 0 {
-            next = min(next, until)
+        if let retry = sync.nextSpaceTry(at: now), try transaction.pendingCounts().held > 0 {
+            next = min(next, retry)
         }
         return next
     }

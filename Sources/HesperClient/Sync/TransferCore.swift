@@ -109,6 +109,8 @@ package struct TransferCore: Sendable {
     private var hasUploaded = false
     private var reported: TransferStatus?
     private var wakeAt: Timestamp?
+    /// The time of the last step.
+    private var lastStep = Timestamp(clamping: 0)
     private var effects: [Effect] = []
 
     package init(seed: UInt64, policy: TransferTable.Policy = .init(), pieceBytes: Int = TransferCore.pieceBytes) {
@@ -125,9 +127,14 @@ package struct TransferCore: Sendable {
         _ input: Input, _ transaction: RecordsTransaction, _ files: any AttachmentFiles
     ) throws -> [Effect] {
         effects = []
+        let now = transaction.now
+        if token != nil, now < lastStep { try clockWasSetBack(transaction) }
+        lastStep = now
         switch input {
         case .start(let token):
             try TransferTable.create(transaction)
+            // The clock may have been set back since the last run, or the file may be a copy of that of a device with another clock.
+            try clockWasSetBack(transaction)
             self.token = token
             job = nil
             uploads.reset()
@@ -172,6 +179,15 @@ package struct TransferCore: Sendable {
             return true
         case .start, .stop, .response, .wake, .retryNow: return false
         }
+    }
+
+    /// Makes everything due that waits for longer than any delay: the clock was ahead when it was postponed.
+    private mutating func clockWasSetBack(_ transaction: RecordsTransaction) throws {
+        let latest = transaction.now.adding(Delay.maximum)
+        if let until = upload.pausedUntil, until > latest { upload.pausedUntil = nil }
+        if let until = download.pausedUntil, until > latest { download.pausedUntil = nil }
+        wakeAt = nil
+        try TransferTable(transaction).retry(after: latest)
     }
 
     private func deleteUnneededFiles(_ transaction: RecordsTransaction, _ files: any AttachmentFiles) throws {

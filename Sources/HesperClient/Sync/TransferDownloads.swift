@@ -106,8 +106,10 @@ private struct ContentRange: Equatable {
 
     /// Reads `bytes 0-499/1234`.
     init?(_ response: ServerResponse) {
-        guard let match = response.headers["content-range"]?.wholeMatch(of: /bytes (\d+)-\d+\/(\d+)/),
-            let from = Int64(match.1), let total = Int64(match.2)
+        guard let text = response.headers["content-range"], text.hasPrefix("bytes ") else { return nil }
+        let halves = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
+        let range = halves[0].split(separator: "-", omittingEmptySubsequences: false).map { Int64($0) }
+        guard halves.count == 2, let total = Int64(halves[1]), range.count == 2, let from = range[0], range[1] != nil
         else { return nil }
         self.init(from: from, total: total)
     }

@@ -184,6 +184,12 @@ package struct TransferTable {
             sql: "UPDATE transfers SET retryAt = 0, failures = 0 WHERE retryAt <> 0")
     }
 
+    /// Schedules the transfers that wait for longer than until `moment` to be attempted at once.
+    func retry(after moment: Timestamp) throws {
+        try database.execute(
+            sql: "UPDATE transfers SET retryAt = 0 WHERE retryAt > ?", arguments: [moment.milliseconds])
+    }
+
     /// The earliest time at which a transfer in this direction may be attempted; 0 if one waits for no retry. Nil if
     /// there is nothing to transfer in this direction.
     func nextRetry(isUpload: Bool, _ policy: Policy) throws -> Timestamp? {

@@ -247,7 +247,9 @@ extension MemoryScope: Bag {
             }
         }
         guard let (id, sequence) = sources.min(by: { $0.0 < $1.0 }) else { return [] }
-        return MemoryScope.parcels(parcels[id, default: []].filter { $0.sequence < sequence }, holding: clock)
+        // A DeletedObject that has changed since the rescue has a later sequence number, for example because an earlier deletion arrived.
+        let end = parcels[note, default: []].first { $0.parcel.isRescue }.map { min($0.sequence, sequence) } ?? sequence
+        return MemoryScope.parcels(parcels[id, default: []].filter { $0.sequence < end }, holding: clock)
     }
 
     package func attachmentData(of attachment: UniqueID) -> AttachmentData? { files.data(of: attachment) }

@@ -34,6 +34,9 @@ struct Ledger {
     /// Words that the server has had at any time, and those that it has not.
     private(set) var known: Set<String> = []
     private(set) var unknown: Set<String> = []
+    /// Words that arrived in a text of a note that was not deleted. Other words that the server has had were pushed to notes that were
+    /// already deleted: no other device receives them until the device that pushed them moves them to another note.
+    private(set) var shared: Set<String> = []
     /// Objects that the server acknowledged as deleted at any time.
     private(set) var dead: Set<UniqueID> = []
     /// The greatest clock that each register has had on the server.
@@ -120,11 +123,14 @@ struct Ledger {
 
     private mutating func readParcels(of id: UniqueID, _ scope: MemoryScope) {
         let parcels = scope.parcels[id] ?? []
+        var isDeleted = false
+        if case .deleted? = scope.states[id] { isDeleted = true }
         for stored in parcels.dropFirst(readParcels[id] ?? 0) {
             for edit in stored.parcel.edits where edit.attribute == .text {
                 guard case .string(let text)? = edit.value else { continue }
                 known.formUnion(text.words)
                 unknown.subtract(text.words)
+                if !isDeleted { shared.formUnion(text.words) }
             }
         }
         readParcels[id] = parcels.count

@@ -46,7 +46,7 @@ extension Life {
     }
 
     /// No two tags have the same name, and an attachment is in one note.
-    func checkTagsAndMembers(_ scope: MemoryScope) {
+    func checkTagsAndMembers(_ scope: MemoryScope) throws {
         var names: [String: UniqueID] = [:]
         var holders: [UniqueID: UniqueID] = [:]
         var contents: [UniqueID: Set<String>] = [:]
@@ -66,15 +66,22 @@ extension Life {
                 if case .string(let hash)? = attachment[.sha256] { contents[id, default: []].insert(hash) }
             }
         }
-        checkAttached(scope, contents)
+        try checkAttached(scope, contents)
     }
 
-    /// A note has the pictures that somebody added and nobody removed.
+    /// A note has the pictures that somebody added and nobody removed. If the server rejected that a picture was added, it is on the
+    /// shelf, where a person sees it.
     /// - Parameter contents: the hashes of the attachments of each note.
-    private func checkAttached(_ scope: MemoryScope, _ contents: [UniqueID: Set<String>]) {
+    private func checkAttached(_ scope: MemoryScope, _ contents: [UniqueID: Set<String>]) throws {
+        var shelved: [UniqueID: Set<String>] = [:]
+        for device in devices where !device.isLost {
+            for change in try device.database.read({ try $0.shelf() }) {
+                if let attribute = change.attribute { shelved[change.id, default: []].insert(attribute) }
+            }
+        }
         for (id, (note, device)) in ledger.attached.sorted(by: { $0.key < $1.key }) {
             guard case .entity(.note, .some)? = scope.states[note], !ledger.lostDevices.contains(device),
-                let bytes = ledger.files[id]
+                let bytes = ledger.files[id], shelved[note]?.contains(AttributeName.attachment(id)) != true
             else { continue }
             let hash = MemoryFiles.File(bytes).data.sha256
             if contents[note]?.contains(hash) != true { fail("\(note) lacks the attachment \(id) of \(device)") }

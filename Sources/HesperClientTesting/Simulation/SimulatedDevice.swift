@@ -219,13 +219,10 @@ final class SimulatedDevice {
         try database.read { try $0.ids(type, onlyShown: true) }
     }
 
-    /// Whether nothing is left to do: nothing unsent, the server's digest, all bytes.
+    /// Whether nothing is left to do, and the app would say so: nothing unsent, the server's digest, all bytes, and no retry.
     func isSettled(_ digest: Digest) throws -> Bool {
         guard !core.isBusy, !isTransferring, transferStatus == TransferStatus() else { return false }
-        return try database.read { transaction in
-            let sync = try transaction.sync
-            return try sync.digest == digest && sync.serverDigest == digest && transaction.pendingCounts().toSend == 0
-        }
+        return try saysSynced() && database.read { try $0.sync.digest } == digest
     }
 
     /// Whether the app would say that everything is synced.

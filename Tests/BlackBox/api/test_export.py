@@ -161,7 +161,7 @@ def open_files(pid: int) -> list[str]:
     return [link for link in links if "/hesper-export" in link or "/attachments/" in link or link.startswith("socket:")]
 
 
-def becomes_true(condition, seconds: float = 20) -> bool:
+def becomes_true(condition, seconds: float = 60) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if condition():

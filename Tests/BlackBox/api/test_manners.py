@@ -188,7 +188,7 @@ def test_request_ids_are_in_responses_and_in_the_log():
         assert "x" * 129 not in server.log
 
 
-def wait_for(condition, seconds: float = 10) -> None:
+def wait_for(condition, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "the condition did not become true"

@@ -15,7 +15,7 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, e
 
 # The headless shell needs a fifth of the processor time of Chromium. HESPER_BROWSER names another browser: `chromium`.
 CHROMIUM = shutil.which(os.environ.get("HESPER_BROWSER", "chromium-headless-shell")) or shutil.which("chromium")
-TIMEOUT = 20_000  # ms, for two cores that other tests keep busy
+TIMEOUT = 60_000  # ms, for two cores that other tests keep busy
 ACCESSIBLE = (Path(__file__).parent / "accessible.js").read_text()
 EDITOR = (Path(__file__).parent / "editor.js").read_text()
 # Statuses that can be responses to a correct client: signed out, in use, gone, busy, over quota. Others fail the test.
@@ -124,7 +124,7 @@ class App:
             f'async argument => {{ const {{copy, engine}} = await import("/js/app.js"); {body} }}', argument
         )
 
-    def wait_for(self, body: str, argument=None, seconds: float = 15) -> None:
+    def wait_for(self, body: str, argument=None, seconds: float = 60) -> None:
         """Waits until a JavaScript expression about the copy and the engine of the app is true."""
         # `wait_for_function` treats the promise of an async function as true.
         self.page.evaluate(
@@ -362,7 +362,7 @@ class App:
     def sync_button(self) -> Locator:
         return self.page.get_by_role("button", name=re.compile("^Sync:"))
 
-    def wait_synced(self, seconds: float = 20) -> None:
+    def wait_synced(self, seconds: float = 60) -> None:
         """Waits until all is sent and fetched, the digests are equal, and the app shows it."""
         self.wait_saved()
         self.wait_for(

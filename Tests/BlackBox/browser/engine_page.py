@@ -87,10 +87,10 @@ class EngineTab:
     def status(self) -> dict:
         return self.run("return engine.status")
 
-    def synced(self, seconds: float = 15) -> None:
+    def synced(self, seconds: float = 60) -> None:
         self.run("await synced(argument)", seconds)
 
-    def identical(self, seconds: float = 15) -> None:
+    def identical(self, seconds: float = 60) -> None:
         self.run("await identical(argument)", seconds)
 
     @property

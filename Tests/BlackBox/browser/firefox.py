@@ -22,7 +22,7 @@ from app import EDITOR, SENTINEL, TOLERATED
 from client import PASSWORD
 
 FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
-SECONDS = 20  # the limit of each wait, for two cores that other tests keep busy
+SECONDS = 60  # the limit of each wait, for two cores that other tests keep busy
 # With a remote agent, Firefox itself turns off first-run pages, updates and telemetry.
 PREFERENCES = {
     "network.proxy.type": 1,  # all hosts but this machine are behind a proxy that does not exist

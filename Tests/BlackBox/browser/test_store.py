@@ -271,8 +271,12 @@ def test_the_newest_notes_are_loaded_first(tab: StoreTab) -> None:
     tab.run("""
         const tag = await copy.createTag("x")
         const day = n => new Date(Date.UTC(2026, 0, 1) + n * 86400000).toISOString()
-        const ids = await copy.createNotes(Array.from({length: 700}, (_, n) => ({text: `${n}`, sortDate: day(n), tags: [tag],
-          archived: n === 699, attributes: n === 5 ? {pinned: true} : {}})))
+        const notes = Array.from({length: 700}, (_, n) => ({text: `${n}`, sortDate: day(n), tags: [tag],
+          archived: n === 699, attributes: n === 5 ? {pinned: true} : {}}))
+        const ids = await copy.createNotes(notes.slice(0, 650))
+        // Notes of the same millisecond are loaded in any order.
+        await new Promise(resolve => setTimeout(resolve, 5))
+        ids.push(...await copy.createNotes(notes.slice(650)))
         await copy.attach(ids[698], new Blob(["p"]), {preview: "cA=="})
         await acknowledge(copy)
     """)

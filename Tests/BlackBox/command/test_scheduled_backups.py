@@ -20,7 +20,7 @@ NAME = re.compile(r"\d{4}-\d\d-\d\dT\d{4}Z")
 PICTURE = some_bytes(300_000, 1)
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 20) -> None:
+def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "the condition did not become true"

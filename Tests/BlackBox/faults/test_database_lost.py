@@ -52,7 +52,7 @@ def check_refusal(client: Client) -> None:
         assert "PostgreSQL" not in answer.text
 
 
-def wait_until_ready(client: Client, seconds: float = 20) -> None:
+def wait_until_ready(client: Client, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while client.get("/readyz").status_code != 200:
         assert time.monotonic() < deadline, "the server did not find its database again"

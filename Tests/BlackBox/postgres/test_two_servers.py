@@ -80,7 +80,7 @@ def send(client: Client, **data) -> int:
     return answer.json()["listeners"]
 
 
-def listening(stream: Events, count: int, seconds: float = 10) -> None:
+def listening(stream: Events, count: int, seconds: float = 60) -> None:
     """Waits until a stream reports this number of other listening devices."""
     while stream.wait_for("listeners", seconds).data != {"listeners": count}:
         pass

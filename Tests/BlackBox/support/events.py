@@ -73,7 +73,7 @@ class Events:
             self.unread += self.socket.recv(65536)
         return json.loads(self.unread[:length])
 
-    def next(self, seconds: float = 10) -> Event | None:
+    def next(self, seconds: float = 60) -> Event | None:
         """The next event. None after the timeout, or when the stream has ended (`has_ended`)."""
         assert self.status == 200, self.body()
         deadline = time.monotonic() + seconds
@@ -85,11 +85,11 @@ class Events:
             if self.has_ended or not self._read(deadline - time.monotonic()):
                 return None
 
-    def changes(self, seconds: float = 10) -> Event:
+    def changes(self, seconds: float = 60) -> Event:
         """The next `changes` event. Other events are skipped."""
         return self.wait_for("changes", seconds)
 
-    def wait_for(self, name: str, seconds: float = 10) -> Event:
+    def wait_for(self, name: str, seconds: float = 60) -> Event:
         """The next event of this name. Other events are skipped."""
         deadline = time.monotonic() + seconds
         while event := self.next(deadline - time.monotonic()):
@@ -99,7 +99,7 @@ class Events:
             raise ConnectionError("the connection was closed within the stream")
         raise AssertionError(f"no {name} event was received" + (": the stream has ended" if self.has_ended else ""))
 
-    def ends(self, seconds: float = 10) -> bool:
+    def ends(self, seconds: float = 60) -> bool:
         """Whether the stream ends within the timeout. Events are skipped."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and self.next(deadline - time.monotonic()):
