@@ -1,4 +1,4 @@
-// System calls for files that Foundation and the module of Glibc lack.
+// System calls, mostly for files, that Foundation and the module of Glibc lack.
 #ifndef HESPER_FOLDER_H
 #define HESPER_FOLDER_H
 
@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #else
+#include <malloc.h>
 #include <linux/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -135,6 +136,13 @@ static inline void folder_copy_attributes(int from, int to) {
     }
     free(names);
     free(value);
+}
+
+/// Makes all threads allocate from one heap. By default, glibc has several, each of which keeps the most that it ever needed.
+static inline void folder_use_one_heap(void) {
+#ifdef __GLIBC__
+    mallopt(M_ARENA_MAX, 1);
+#endif
 }
 
 #endif
