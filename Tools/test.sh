@@ -56,12 +56,12 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 SWIFT_BACKTRACE=enable=y
 flags=(-Xswiftc -warnings-as-errors -Xcc -O2 -debug-info-format none)
 # The program of the tests, because only one `swift test` can run at a time.
 swift_test=(env NO_COLOR=1 .build/debug/hesperPackageTests.xctest --testing-library swift-testing --xunit-output)
-# Eight files at a time, because a single one uses a fifth of two cores. Tests of one file run in the same worker (see the
+# Six files at a time, because a single one uses less than half of two cores. Tests of one file run in the same worker (see the
 # markers in Tests/BlackBox/pytest.ini).
 export PYTHONPYCACHEPREFIX=$PWD/.build/pycache
 # Without compiled files, the start of each worker takes 9 s of processor time instead of 3 s. Images of Python often set this.
 unset PYTHONDONTWRITEBYTECODE
-black_box=(.build/venv/bin/python -m pytest -ra -n 8 --dist loadfile --no-loadscope-reorder)
+black_box=(.build/venv/bin/python -m pytest -ra -n 6 --dist loadfile --no-loadscope-reorder)
 
 # Warnings are errors only in our targets: SwiftPM does not pass the flag to packages. C is optimized, because hashing a password,
 # which nearly every test does, then takes a fifth of the time. The build is faster without debug information; a crash

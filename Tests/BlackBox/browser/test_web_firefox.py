@@ -5,7 +5,7 @@ from device import Device
 from firefox import FirefoxApp, wait_until
 
 # On two busy processors, Firefox takes minutes for what takes seconds otherwise.
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 UNDO_PAUSE = 1.1  # seconds, after which typing is another step of undo
 
 

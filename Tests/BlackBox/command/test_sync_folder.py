@@ -17,6 +17,8 @@ import pytest
 from client import BINARY, PASSWORD, Client
 from runner import ENVIRONMENT, FAILED, Hesper, run, serving
 
+pytestmark = pytest.mark.long
+
 USAGE, SIGN_IN_AGAIN, QUESTION = 2, 3, 4
 
 
