@@ -6,6 +6,7 @@ need, under the names that they have in app.py. Every wait has a limit.
 
 import atexit
 import base64
+import contextlib
 import json
 import os
 import re
@@ -77,19 +78,23 @@ class Firefox:
             return None
         return f"ws://{address['ws_host']}:{address['ws_port']}"
 
-    def send(self, method: str, **parameters: Any) -> dict:
+    def send(self, method: str, seconds: float = SECONDS, **parameters: Any) -> dict:
         """Sends a command, and waits for its result. Events that arrive before it are handled."""
         self.count += 1
         self.socket.send(json.dumps({"id": self.count, "method": method, "params": parameters}))
-        deadline = time.monotonic() + SECONDS
-        while time.monotonic() < deadline:
-            message = json.loads(self.socket.recv())
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            self.socket.settimeout(left)
+            try:
+                message = json.loads(self.socket.recv())
+            except websocket.WebSocketTimeoutException:
+                break
             if message["type"] == "event" and (listener := self.listeners.get(message["params"]["source"].get("context"))):
                 listener(message["params"])
             if message.get("id") == self.count:
                 assert message["type"] == "success", f"{method}: {message['error']}: {message['message']}"
                 return message["result"]
-        raise TimeoutError(f"{method} had no result within {SECONDS} s")
+        raise TimeoutError(f"{method} had no result within {seconds} s")
 
     def close(self) -> None:
         """Ends the process and removes the profile. Also called when Python exits."""
@@ -182,6 +187,10 @@ class FirefoxApp:
 
     def find(self, role: str, name: str) -> list[dict]:
         locator = {"type": "accessibility", "value": {"role": role, "name": name}}
+        for _ in range(3):
+            # On a busy machine, Firefox sometimes does not respond to this command while a page is being loaded.
+            with contextlib.suppress(TimeoutError):
+                return self._send("browsingContext.locateNodes", locator=locator, seconds=SECONDS / 4)["nodes"]
         return self._send("browsingContext.locateNodes", locator=locator)["nodes"]
 
     def wait_visible(self, role: str, name: str) -> dict:
