@@ -42,7 +42,8 @@ public struct WriteTransaction {
     ///
     ///     try tx.update(soup.id) { $0.title = "Leek soup"; $0.cooked += 1 }
     ///
-    /// Only the properties that differ afterwards are written.
+    /// Only the properties that differ afterwards are written. To write a text that was edited from a value read earlier, use
+    /// ``save(_:)``: it merges the text with what has arrived since then, whereas here it would replace that.
     /// - Returns: the object as it was stored.
     /// - Throws: ``StoreError/notFound(objectType:id:)`` if there is no such object.
     @discardableResult
