@@ -17,9 +17,8 @@ struct AttachmentEntry: Codable, Equatable, Sendable {
     var wasLinked: Bool
     /// Whether the note is deleted because its own file was: this file then stays in the folder.
     var isReleased = false
-    /// The time of the first scan in which the file was missing, in seconds since 1970, and the number of such scans.
-    var missingSince: Double?
-    var missingScans = 0
+    /// Nil unless the file was missing in the last scan.
+    var absence: Absence?
 }
 
 /// An attachment of a note, as a round sees it.

@@ -154,7 +154,7 @@ struct AttachmentPlan: Sendable {
             }
             return
         }
-        if entry.missingSince != nil { actions.append(.regain(id)) }
+        if entry.absence != nil { actions.append(.regain(id)) }
         guard let hash = file.sha256 else { return skip(file) }
         if hash != entry.sha256 {
             if let reason = reasonNotToSend(file) {
@@ -199,18 +199,13 @@ struct AttachmentPlan: Sendable {
 
     private mutating func planMissing() {
         guard !missing.isEmpty, !situation.isPullOnly else { return }
-        let isMany =
-            missing.count > MirrorPlan.deletionLimit && missing.count * 10 > situation.entries.count
+        let isMany = Absence.areMany(missing.count, of: situation.entries.count)
         if (isMany || situation.keepsAll) && !situation.isConfirmed {
             if isMany { questions.append(.attachments(missing)) }
             return
         }
         for id in missing {
-            guard let entry = situation.entries[id] else { continue }
-            let since = entry.missingSince.map { situation.now.timeIntervalSince1970 - $0 }
-            let isDue =
-                since.map { $0 >= MirrorPlan.deletionDelay } == true
-                && entry.missingScans + 1 >= MirrorPlan.deletionScans
+            let isDue = situation.entries[id]?.absence?.isDue(at: situation.now.timeIntervalSince1970) == true
             if isDue || situation.isConfirmed {
                 actions.append(.remove(id))
             } else {

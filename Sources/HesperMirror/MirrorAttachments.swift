@@ -283,13 +283,9 @@ final class MirrorAttachments {
         case .yield(let id, let new): try await yield(id, to: new, &report)
         case .trash(let id, let path): try await trash(id, path, context.now, &report)
         case .miss(let id):
-            try await map.update(id) { entry in
-                // The clock may have been set back.
-                let now = context.now.timeIntervalSince1970
-                entry.missingSince = min(entry.missingSince ?? now, now)
-                entry.missingScans += 1
-            }
-        case .regain(let id): try await map.update(id) { ($0.missingSince, $0.missingScans) = (nil, 0) }
+            let absence = Absence.counting(entries[id]?.absence, at: context.now.timeIntervalSince1970)
+            try await map.update(id) { $0.absence = absence }
+        case .regain(let id): try await map.update(id) { $0.absence = nil }
         case .remove(let id): try await remove(id, &report)
         case .forget(let id):
             try await map.forget(id)
@@ -365,8 +361,7 @@ final class MirrorAttachments {
         } else {
             guard let stamp = try folder.stamp(path) else { return }
             try await map.update(id) { entry in
-                (entry.path, entry.stamp, entry.hashed) = (path, stamp, 0)
-                (entry.missingSince, entry.missingScans) = (nil, 0)
+                (entry.path, entry.stamp, entry.hashed, entry.absence) = (path, stamp, 0, nil)
             }
         }
         report.moved += 1

@@ -22,9 +22,8 @@ struct MirrorEntry: Codable, Equatable, Sendable {
     var version: String
     /// Whether the mirror named the file `Untitled`, because the note had no words.
     var isUntitled = false
-    /// The time of the first scan in which the file was missing, in seconds since 1970, and the number of such scans.
-    var missingSince: Double?
-    var missingScans = 0
+    /// Nil unless the file was missing in the last scan.
+    var absence: Absence?
     /// Hashes of former contents of the file, latest last.
     var formerHashes: [String] = []
 
@@ -40,7 +39,7 @@ struct MirrorEntry: Codable, Equatable, Sendable {
         }
         (fileHash, textHash, self.hasCRLF) = (file, text, hasCRLF)
         (self.stamp, self.hashed) = (stamp, hashed)
-        (missingSince, missingScans) = (nil, 0)
+        absence = nil
     }
 }
 

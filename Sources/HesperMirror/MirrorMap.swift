@@ -219,7 +219,7 @@ final class MirrorMap {
             guard var changed = entry else { return }
             let isCurrent = try tx.version(of: id) == changed.version
             (changed.path, changed.isUntitled) = (path, false)
-            (changed.missingSince, changed.missingScans) = (nil, 0)
+            changed.absence = nil
             if try tx.get(id) != nil { try tx.setPath(path, of: id) }
             changed.wish = path
             if isCurrent, let version = try tx.version(of: id) { changed.version = version }
@@ -229,18 +229,13 @@ final class MirrorMap {
 
     func miss(_ id: NoteID, at now: Double) async throws {
         try await change(id) { _, entry in
-            // The clock may have been set back.
-            let since = entry?.missingSince ?? now
-            entry?.missingSince = min(since, now)
-            entry?.missingScans += 1
+            let before = entry?.absence
+            entry?.absence = .counting(before, at: now)
         }
     }
 
     func regain(_ id: NoteID) async throws {
-        try await change(id) { _, entry in
-            entry?.missingSince = nil
-            entry?.missingScans = 0
-        }
+        try await change(id) { _, entry in entry?.absence = nil }
     }
 
     /// Deletes a note whose file was deleted.

@@ -84,11 +84,6 @@ struct MirrorPlan: Sendable {
         var isConfirmed = false
     }
 
-    /// A note is deleted after its file has been missing for this time, in seconds, and in this number of scans.
-    static let deletionDelay = 300.0
-    static let deletionScans = 2
-    /// Deletions are a question if more files are missing than this number and than a tenth of all, or if the folder has no file left.
-    static let deletionLimit = 10
     /// Reversions are a question if at least this number of files return to former contents at once.
     static let reversionLimit = 20
 
@@ -114,7 +109,7 @@ struct MirrorPlan: Sendable {
             if let file { files[file.path] = nil }
             if let file, file.path != entry.path, !situation.isPullOnly {
                 actions.append(.follow(id, from: entry.path, to: file.path))
-            } else if file != nil, entry.missingSince != nil {
+            } else if file != nil, entry.absence != nil {
                 actions.append(.regain(id))
             }
             guard let note = situation.notes[id] else {
@@ -263,18 +258,14 @@ struct MirrorPlan: Sendable {
     private mutating func planDeletions(_ missing: [NoteID]) {
         self.missing = missing
         guard !missing.isEmpty, !situation.isPullOnly else { return }
-        let isMany = missing.count > MirrorPlan.deletionLimit && missing.count * 10 > situation.entries.count
+        let isMany = Absence.areMany(missing.count, of: situation.entries.count)
         let isEmpty = !situation.files.contains { $0.isNote }
         if (isMany || isEmpty) && !situation.isConfirmed {
             questions.append(.deletions(missing))
             return
         }
         for id in missing {
-            guard let entry = situation.entries[id] else { continue }
-            let since = entry.missingSince.map { situation.now.timeIntervalSince1970 - $0 }
-            let isDue =
-                since.map { $0 >= MirrorPlan.deletionDelay } == true
-                && entry.missingScans + 1 >= MirrorPlan.deletionScans
+            let isDue = situation.entries[id]?.absence?.isDue(at: situation.now.timeIntervalSince1970) == true
             if isDue || situation.isConfirmed {
                 actions.append(.delete(id))
             } else {
@@ -310,7 +301,8 @@ struct MirrorPlan: Sendable {
         } else if situation.isPullOnly {
             skipped.append(SkippedFile(path: file.path, reason: .pullOnly))
         } else if let continuation, situation.notes[continuation] == nil, situation.isReceiving {
-            isSettling = true
+            // The store wakes the mirror when the note has arrived.
+            return
         } else {
             let into = continuation.flatMap { situation.notes[$0] == nil || continued.contains($0) ? nil : $0 }
             if let into { continued.insert(into) }

@@ -59,11 +59,11 @@ struct MirrorStatus: Codable, Equatable, Sendable {
         }
         skipped = plan.skipped + attachmentPlan.skipped
         missing = plan.missing.compactMap { id in
-            entries[id].map { Missing(path: $0.path, since: $0.missingSince.map(Date.init(timeIntervalSince1970:))) }
+            entries[id].map { Missing(path: $0.path, since: $0.absence?.date) }
         }
         missing += attachmentPlan.missing.compactMap { id in
             attachmentEntries[id].map {
-                Missing(path: $0.path, since: $0.missingSince.map(Date.init(timeIntervalSince1970:)))
+                Missing(path: $0.path, since: $0.absence?.date)
             }
         }
         questions = (plan.questions + attachmentPlan.questions).map(\.text)

@@ -32,8 +32,7 @@ struct AttachmentPlanTests {
             path: path, note: note, sha256: bytes, stamp: stamp(bytes, inode), hashed: 0, wasLinked: isLinked,
             isReleased: isReleased)
         if let missing {
-            entry.missingSince = now.timeIntervalSince1970 - missing
-            entry.missingScans = 1
+            entry.absence = Absence(since: now.timeIntervalSince1970 - missing, scans: 1)
         }
         return entry
     }

@@ -25,8 +25,7 @@ struct MirrorPlanTests {
             path: path, wish: path, fileHash: text, textHash: text, stamp: file(path, text, inode: inode).stamp,
             hashed: 0, version: version)
         if let missing {
-            entry.missingSince = now.timeIntervalSince1970 - missing
-            entry.missingScans = 1
+            entry.absence = Absence(since: now.timeIntervalSince1970 - missing, scans: 1)
         }
         return entry
     }

@@ -44,8 +44,8 @@ struct TextBudget: Sendable {
 /// The difference between two sequences of numbers.
 ///
 /// Small differences are found by Myers' algorithm (1986). Large differences are first split at numbers that occur exactly once in
-/// each sequence, as `git diff --patience` does. After
-/// ``TextBudget/limit`` comparisons, each remaining range is treated as replaced as a whole.
+/// each sequence (the algorithm "patience" of Git). After ``TextBudget/limit`` comparisons, each remaining range is treated as
+/// replaced as a whole.
 struct TextDiff {
     /// The method to try first.
     enum Method {

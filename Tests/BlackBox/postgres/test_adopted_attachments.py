@@ -65,7 +65,6 @@ def signed_in(server: Server, email: str) -> Client:
     return client
 
 
-@pytest.mark.thorough
 def test_a_restored_dump_with_the_attachments_of_the_original(
     postgresql: PostgreSQL, storage: dict[str, str], tmp_path: Path
 ) -> None:

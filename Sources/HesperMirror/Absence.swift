@@ -1,0 +1,29 @@
+import Foundation
+
+/// For how long the file of an entry has been missing. If it does not return, its note or attachment is deleted.
+struct Absence: Codable, Equatable, Sendable {
+    /// The time of the first scan in which the file was missing, in seconds since 1970.
+    let since: Double
+    /// The number of scans in which the file was missing.
+    let scans: Int
+
+    /// The time of the first scan in which the file was missing.
+    var date: Date { Date(timeIntervalSince1970: since) }
+
+    /// The time for which a file must be missing, in seconds, and the number of scans.
+    static let minimumTime = 300.0
+    static let minimumScans = 2
+    /// Deletions must be confirmed if more files are missing than this number and than a tenth of all.
+    static let limit = 10
+
+    /// The absence after another scan in which the file was missing.
+    static func counting(_ absence: Absence?, at now: Double) -> Absence {
+        // The clock may have been set back.
+        Absence(since: min(absence?.since ?? now, now), scans: (absence?.scans ?? 0) + 1)
+    }
+
+    /// Whether the file, which is missing in this scan too, has been missing long enough.
+    func isDue(at now: Double) -> Bool { now - since >= Absence.minimumTime && scans + 1 >= Absence.minimumScans }
+
+    static func areMany(_ missing: Int, of all: Int) -> Bool { missing > limit && missing * 10 > all }
+}
