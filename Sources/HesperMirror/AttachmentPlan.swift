@@ -13,7 +13,7 @@ struct AttachmentPlan: Sendable {
         case replace(AttachmentID, path: String)
         /// The user moved the file: a new attachment with the new path takes the place of the old one.
         case follow(AttachmentID, from: String, to: String)
-        /// The note that has the attachment no longer links to its file, or was deleted, but another note does: that note gets it.
+        /// The note of the attachment was deleted or no longer links to the file. Another note links to it, and gets the attachment.
         case handOver(AttachmentID, path: String, to: NoteID)
         /// An attachment without a file gets a file.
         case make(AttachmentID, path: String)
@@ -23,7 +23,7 @@ struct AttachmentPlan: Sendable {
         case renew(AttachmentID, as: AttachmentID, from: String, to: String)
         /// An attachment has the path and the bytes of another one, and its note links to the file: it is removed from the note.
         case drop(AttachmentID)
-        /// The same, but the other one stays: the file then belongs to it.
+        /// An attachment has the path and the bytes of another one, which stays: the file then belongs to the other one.
         case yield(AttachmentID, to: AttachmentID)
         /// The attachment was removed elsewhere: the file is moved to the trash.
         case trash(AttachmentID, path: String)
@@ -33,7 +33,7 @@ struct AttachmentPlan: Sendable {
         case regain(AttachmentID)
         /// The file has been missing long enough, or the deletion was confirmed: the attachment is removed from its note.
         case remove(AttachmentID)
-        /// The attachment is gone, and the file too, or it stays as a file that is not synced: the entry is removed.
+        /// The attachment is gone. The file is gone too, or stays without being synced. The entry is removed.
         case forget(AttachmentID)
         /// Another note has the attachment, or its note links to the file now: this is recorded.
         case note(AttachmentID, NoteID, isLinked: Bool)

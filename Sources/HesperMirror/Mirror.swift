@@ -224,7 +224,7 @@ final class Mirror {
         }
     }
 
-    /// Takes note of what is not possible. Other errors end the round.
+    /// Reports an action that is not possible. Other errors end the round.
     private func handle(_ error: any Error, _ action: MirrorPlan.Action, _ report: inout Report) throws {
         switch error {
         case let failure as Folder.Failure where failure.code != ENOSPC && failure.code != EDQUOT:

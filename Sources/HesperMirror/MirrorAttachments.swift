@@ -222,7 +222,7 @@ final class MirrorAttachments {
 
     // MARK: Rounds
 
-    /// Records that a note is being deleted because its file was. Its other files stay in the folder.
+    /// Records that a note is being deleted because its file was deleted. The files of its attachments stay in the folder.
     func release(_ note: NoteID) async throws {
         for (id, entry) in entries where entry.note == note { try await map.update(id) { $0.isReleased = true } }
     }
@@ -241,7 +241,7 @@ final class MirrorAttachments {
         }
     }
 
-    /// Takes note of what is not possible. Other errors end the round.
+    /// Reports an action that is not possible. Other errors end the round.
     private func handle(_ error: any Error, _ action: AttachmentPlan.Action, _ report: inout Mirror.Report) throws {
         func skip(_ reason: SkippedFile.Reason) {
             guard let path = action.path ?? action.id.flatMap({ entries[$0]?.path }) else { return }

@@ -33,8 +33,8 @@ package struct SyncRecord: Sendable, Equatable {
 
     package init() {}
 
-    /// Shortens waits that are longer than they can be: the clock was ahead when they began, perhaps that of another device, of whose
-    /// file this is a copy.
+    /// Shortens waits that are longer than any wait. The clock of this device was ahead when they began, or that of the device from
+    /// which this file was copied.
     mutating func limitWaits(at now: Timestamp) {
         if let wait = fullWait, let until = fullUntil { fullUntil = min(until, now.adding(wait)) }
         if let repaired, repaired > now { self.repaired = nil }
