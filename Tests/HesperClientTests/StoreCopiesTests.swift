@@ -149,8 +149,12 @@ import Testing
                 return NoServer()
             }
         }
-        let stores = (try await open(1), try await open(2))
+        let first = try await open(1)
+        try await first.insert(Recipe(title: "Soup"))
+        let stores = (first, try await open(2))
         #expect(await connections.next() == 1)
+        #expect(stores.1.status.phase == .stopped)
+        #expect(stores.1.status.toSend.objects == 1)
         // The other one connects as soon as the first does no longer.
         await stores.0.suspend()
         #expect(await connections.next() == 2)

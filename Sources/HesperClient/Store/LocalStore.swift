@@ -81,6 +81,7 @@ public final class LocalStore: Sendable {
                 try type.addIndexes(to: records.database)
             }
         }
+        await runner.report()
         await connect()
     }
 

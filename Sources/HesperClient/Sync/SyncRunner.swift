@@ -283,7 +283,8 @@ package actor SyncRunner {
         wanted = []
     }
 
-    private func report() {
+    /// Reports the status, also if another process syncs.
+    package func report() {
         do {
             if records == nil || transport == nil { records = try database.read { try SyncRecordSnapshot($0) } }
         } catch {

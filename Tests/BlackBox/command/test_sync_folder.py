@@ -38,10 +38,15 @@ class Machine:
 
     def start(self) -> subprocess.Popen:
         with (self.place / "log").open("ab") as log:
-            return subprocess.Popen(
+            self.process = subprocess.Popen(
                 [str(BINARY), "sync", "Notes"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.place,
                 env=ENVIRONMENT | self.environment,
             )
+        return self.process
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
 
     def files(self) -> dict[bytes, bytes]:
         """The contents of all files, by path. Paths are bytes, because they need not be UTF-8."""
@@ -61,6 +66,26 @@ def served(tmp_path: Path, ada: str, **environment: str) -> Iterator[tuple[str, 
         client = Client(url)
         client.sign_in(ada, PASSWORD)
         yield url, client
+
+
+def syncing(tmp_path: Path, url: str, ada: str) -> list[Machine]:
+    """Two machines whose folders are synced by running processes."""
+    machines = [Machine(tmp_path / name, url, ada) for name in ("one", "other")]
+    for machine in machines:
+        assert machine(*machine.account, "--yes", "--once").returncode == 0
+        machine.start()
+    return machines
+
+
+def settle(machines: list[Machine]) -> None:
+    """Kills the processes, and syncs until the folders are equal."""
+    for machine in machines:
+        machine.kill()
+    time.sleep(1.1)  # until all files have been unchanged for a second
+    for machine in machines * 2:
+        done = machine("--once")
+        assert done.returncode == 0, done.stderr
+    assert machines[0].files() == machines[1].files()
 
 
 def texts(client: Client) -> list[str]:
@@ -172,6 +197,15 @@ def test_status_and_questions(ada: str, tmp_path: Path) -> None:
         assert len(texts(client)) == 30
         assert one("--once", "--confirm-deletions").returncode == 0
         assert len(texts(client)) == 18
+    # Without a server. The process that runs is not the one that shows the status.
+    one.start()
+    (one.folder / "20.md").write_text("Not sent")
+    deadline = time.monotonic() + 60
+    while json.loads(one("--status", "--json").stdout)["unsent"] == 0 and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert "Not sent to the server yet: 1\n" in one("--status").stdout
+    one.kill()
+    assert "Not sent to the server yet: 1\n" in one("--status").stdout
 
 
 NAMES = [
@@ -353,14 +387,11 @@ def test_an_imported_folder_does_not_double_its_files(hesper: Hesper, ada: str, 
 def test_killed_processes_lose_and_double_no_files(seed: int, ada: str, tmp_path: Path) -> None:
     chance = random.Random(seed)
     with served(tmp_path, ada) as (url, client):
-        machines = [Machine(tmp_path / name, url, ada) for name in ("one", "other")]
-        for machine in machines:
-            assert machine(*machine.account, "--yes", "--once").returncode == 0
-        running = [machine.start() for machine in machines]
+        machines = syncing(tmp_path, url, ada)
         contents = {}
         for number in range(60):
-            index = chance.randrange(2)
-            folder = machines[index].folder
+            machine = chance.choice(machines)
+            folder = machine.folder
             pictures = sorted(path for path in folder.rglob("*.png") if ".hesper" not in path.parts)
             match chance.randrange(5):
                 case 0 | 1:
@@ -377,21 +408,13 @@ def test_killed_processes_lose_and_double_no_files(seed: int, ada: str, tmp_path
                     new.replace(picture)
                     time.sleep(2.5)
                 case 3:
-                    running[index].kill()
-                    running[index].wait()
+                    machine.kill()
                     time.sleep(chance.random() * 0.3)
-                    running[index] = machines[index].start()
+                    machine.start()
                 case _:
                     time.sleep(chance.random() * 2)
-        for process in running:
-            process.kill()
-            process.wait()
-        time.sleep(1.1)
-        for machine in machines * 2:
-            done = machine("--once")
-            assert done.returncode == 0, done.stderr
+        settle(machines)
         files = machines[0].files()
-        assert machines[1].files() == files
         pictures = Counter(data for path, data in files.items() if b".png" in path)
         # Both machines may have replaced a picture at the same time. Then both are there.
         assert set(contents.values()) <= set(pictures)
@@ -404,14 +427,10 @@ def test_killed_processes_lose_and_double_no_files(seed: int, ada: str, tmp_path
 def test_killed_processes_lose_and_double_nothing(seed: int, ada: str, tmp_path: Path) -> None:
     chance = random.Random(seed)
     with served(tmp_path, ada) as (url, client):
-        machines = [Machine(tmp_path / name, url, ada) for name in ("one", "other")]
-        for machine in machines:
-            assert machine(*machine.account, "--yes", "--once").returncode == 0
-        running = [machine.start() for machine in machines]
+        machines = syncing(tmp_path, url, ada)
         count, written = 0, set()
         for _ in range(120):
-            index = chance.randrange(2)
-            machine = machines[index]
+            machine = chance.choice(machines)
             files = sorted(machine.folder.rglob("*.md"))
             count += 1
             word = f"w{count}w"
@@ -444,21 +463,13 @@ def test_killed_processes_lose_and_double_nothing(seed: int, ada: str, tmp_path:
                     written.discard(word)
                 case 6:
                     written.discard(word)
-                    running[index].kill()
-                    running[index].wait()
+                    machine.kill()
                     time.sleep(chance.random() * 0.3)
-                    running[index] = machine.start()
+                    machine.start()
                 case _:
                     written.discard(word)
                     time.sleep(chance.random())
-        for process in running:
-            process.kill()
-            process.wait()
-        time.sleep(1.1)
-        for machine in machines * 2:
-            done = machine("--once")
-            assert done.returncode == 0, done.stderr
-        assert machines[0].files() == machines[1].files()
+        settle(machines)
         assert sorted(text.decode() for text in machines[0].files().values()) == texts(client)
         words = Counter(word for text in texts(client) for word in text.split())
         assert {word: number for word, number in words.items() if number > 1} == {}
