@@ -171,7 +171,7 @@ package struct FolderAttachmentFiles: AttachmentFiles {
         let part = path(id, isFinished: false)
         try withDescriptor(part, O_RDWR | O_CLOEXEC) { try sync($0) }
         guard rename(part, path(id, isFinished: true)) == 0 else { throw AttachmentFilesError(errno) }
-        // The new name is durable once the folder is.
+        // The new name is durable only after the folder is written to the disk too.
         try withDescriptor(folder, O_RDONLY | O_CLOEXEC) { try sync($0) }
     }
 

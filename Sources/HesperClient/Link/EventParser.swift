@@ -23,7 +23,7 @@ package struct EventParser: Sendable {
     private var hasData = false
     private var hasRetry = false
     private var isAtStart = true
-    /// Whether the line ended with a carriage return, so that a line feed that follows belongs to the same line ending.
+    /// Whether the last line ended with a carriage return. If a line feed follows, it belongs to the same line ending.
     private var skipsLineFeed = false
 
     package init(maximumEventBytes: Int = EventParser.maximumEventBytes) {

@@ -4,8 +4,9 @@ extension RecordsTransaction {
 
     /// Makes this copy a device of an account, after signing up or signing in.
     ///
-    /// Edits from before keep their clocks, also in a copied file: the server recognizes those that both copies send.
-    /// They get new ones only if the server refused a clock because another copy had used it for another edit.
+    /// Unsent edits that were made before keep their clocks, even if this file is a copy: the server recognizes edits
+    /// that both copies send. Unsent edits get new clocks only if the server refused a clock because another copy had
+    /// used it for another edit.
     /// - Throws: ``AccountError/otherAccount(_:)`` if the copy belongs to another account (clients.md, rule 13).
     package func begin(_ session: Session) throws {
         if let standing = try self.session, standing.account != session.account {

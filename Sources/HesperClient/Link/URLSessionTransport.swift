@@ -60,7 +60,7 @@ package final class URLSessionTransport: Transport {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 exchanges.begin(task, .request(Incoming(), continuation))
-                // If the task was cancelled before the line above, the handler below found nothing to end.
+                // If the task was cancelled before the line above, `onCancel` found no request to end.
                 if Task.isCancelled { exchanges.fail(task, .cancelled) } else { task.resume() }
             }
         } onCancel: {
@@ -272,7 +272,7 @@ private final class Exchanges: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping (InputStream?) -> Void
     ) {
-        // In another task, because this method is called on the queue on which URLSession ends tasks.
+        // The request ends in another task, because this method is called on the queue on which URLSession ends tasks.
         Task { fail(task, NoResponse("The connection ended before the response did.")) }
         completionHandler(nil)
     }

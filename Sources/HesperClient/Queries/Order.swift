@@ -41,7 +41,7 @@ public struct Order<Object: SyncedObject>: Sendable, ExpressibleByArrayLiteral {
         let terms = order?.terms ?? []
         let isDescending = terms.last?.isDescending ?? false
         let parts = try terms.map { "\(try $0.column.ordering)\($0.isDescending ? " DESC" : "")" }
-        // The last term is the second column of the indexes of ``Index``.
+        // The last term is `id`, which is also the second column of every index that ``Index`` creates.
         return SQL(sql: (parts + ["id" + (isDescending ? " DESC" : "")]).joined(separator: ", "))
     }
 }

@@ -3,7 +3,8 @@ package import HesperModel
 /// The clock of this copy, which is saved in the transaction of every edit, so that no two processes make the same clock.
 package struct DeviceClock: Sendable, Equatable {
     private var source: ClockSource
-    /// The greatest clock that the server accepted or sent. After the server has refused clocks, new ones follow this one.
+    /// The greatest clock that the server accepted or sent. After the server has refused clocks, new clocks start from
+    /// this clock.
     package private(set) var agreed: Clock?
     /// The server's time minus this device's time, in milliseconds, as last seen.
     package private(set) var offset: Int64

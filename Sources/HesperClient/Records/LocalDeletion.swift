@@ -15,8 +15,8 @@ package struct LocalDeletion: Sendable, Equatable {
         self.heldUntil = heldUntil
     }
 
-    /// If a deletion is held for more than this number of milliseconds from now, the wall clock was set back after the deletion,
-    /// which is then due at once. Deletions are held for ``StoreWriter/deletionDelay``, which is shorter.
+    /// Deletions are held for ``StoreWriter/deletionDelay``. If a deletion is held for more than this number of milliseconds from
+    /// now, which is longer, the wall clock was set back after the deletion: the deletion is then due at once.
     private static let longestHold: Int64 = 60_000
 
     /// Whether the deletion can no longer be undone.

@@ -76,7 +76,7 @@ package struct LocalObject: Sendable, Equatable {
         return fixed[name].map { LocalObject.earlier($0, value) } ?? value
     }
 
-    /// Whether the field that the type requires is set, without which the app does not see the object (merge.md, Edits).
+    /// Whether the field that the type requires is set. Without it, the app does not see the object (merge.md, Edits).
     package var exists: Bool {
         LocalObject.exists(type, isFixed: { visibleFixed($0) != nil }, isSet: { cell($0) != nil })
     }

@@ -236,7 +236,7 @@ package final class RecordsTransaction {
         try addType(object.type)
         noteChange(of: "object.\(object.type)")
         let columns = object.columns
-        // One statement also finds out whether the ID is free.
+        // The statement that inserts the row also checks whether the ID is free.
         try database.cachedStatement(
             sql: """
                 INSERT INTO \(LocalDatabase.table(object.type)) (id, body, clocks, pending, isHidden)

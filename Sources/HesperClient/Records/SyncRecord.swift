@@ -33,8 +33,8 @@ package struct SyncRecord: Sendable, Equatable {
 
     package init() {}
 
-    /// Shortens waits that are longer than any wait. The clock of this device was ahead when they began, or that of the device from
-    /// which this file was copied.
+    /// Shortens waits that are longer than the maximum. When such a wait began, the clock of this device, or of the device from
+    /// which this file was copied, was ahead.
     mutating func limitWaits(at now: Timestamp) {
         if let wait = fullWait, let until = fullUntil { fullUntil = min(until, now.adding(wait)) }
         if let repaired, repaired > now { self.repaired = nil }

@@ -57,7 +57,8 @@ extension LocalDatabase {
     /// - Returns: the changed tables.
     @discardableResult
     package func noticeOtherProcesses() async throws -> [String] {
-        // A transaction would lock the file for other processes each time.
+        // No transaction is begun to compare the versions, because it would lock the file for other processes each
+        // time.
         try await writer.writeWithoutTransaction { [tableVersions] database in
             let tables = try tableVersions.changesOfOthers(database)
             if !tables.isEmpty {

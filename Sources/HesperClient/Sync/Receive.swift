@@ -302,8 +302,8 @@ extension RecordsTransaction {
         }
     }
 
-    /// Adds attachments to notes again that the server refused because another note had them (`attachment-in-use`), if a note has
-    /// removed the attachment or was deleted since.
+    /// Retries to add attachments to their notes that the server refused because another note had them (`attachment-in-use`). An
+    /// attachment is retried when another note has removed it, or when a note was deleted.
     /// - Parameter freed: the registers of the attachments that notes have removed.
     private func retryAttachments(freed: [(id: UniqueID, attributes: Set<String>)], isNoteDeleted: Bool) throws {
         guard isNoteDeleted || !freed.isEmpty else { return }

@@ -147,7 +147,8 @@ package struct SyncCore: Sendable {
         return effects
     }
 
-    /// Makes everything due that waits for a time: it may be the time of a clock that was ahead by years.
+    /// Makes everything due that waits for a time, because the time may have been determined while the clock was ahead
+    /// by years.
     private mutating func clockWasSetBack(to now: Timestamp) {
         due = due.map { min($0, now) }
         progress.nextTry = progress.nextTry.map { min($0, now) }
@@ -300,7 +301,8 @@ package struct SyncCore: Sendable {
                 return restart(&effects)
             }
             if problem.slug == "too-large" && push.count > 1 {
-                // The server would have to load too much stored data of these objects, so the next push has half as many.
+                // The server refused the push because it would have to load too much stored data of its objects. The
+                // next push has half as many objects.
                 round.objectLimit = push.count / 2
                 self.round = round
             } else if problem.slug == "token-expired" {

@@ -244,7 +244,8 @@ package actor SyncRunner {
 
     /// Schedules a retry of a step that could not be saved.
     private func failed(_ error: any Error, retry: @escaping @Sendable (isolated SyncRunner) -> Void) {
-        // The stream would deliver events that cannot be saved. The next stream starts after the last saved event.
+        // The stream is closed, because its next events could not be saved either. The next stream starts after the
+        // last saved event.
         if tasks[.events] != nil {
             cancel(.events)
             syncInputs.append(.streamEnded(hasFailed: true))

@@ -60,8 +60,8 @@ package struct TransferCore: Sendable {
         case uploadRefused(UniqueID, ServerProblem)
         /// The file is complete.
         case downloaded(UniqueID)
-        /// The server refused the token. Transfers pause until a round of sync has found out whether the session has ended: then they are
-        /// stopped. A server that is restored may accept the token again.
+        /// The server refused the token. Transfers pause until a round of sync has determined whether the session has ended. If it
+        /// has, transfers stop. They do not stop before, because a server that is restored may accept the token again.
         case signInAgain
     }
 
@@ -134,7 +134,8 @@ package struct TransferCore: Sendable {
         switch input {
         case .start(let token):
             try TransferTable.create(transaction)
-            // The clock may have been set back since the last run, or the file may be a copy of that of a device with another clock.
+            // The clock may have been set back since the last run, or the file may have been copied from a device with another
+            // clock.
             try clockWasSetBack(transaction)
             self.token = token
             job = nil
@@ -168,7 +169,7 @@ package struct TransferCore: Sendable {
         return effects
     }
 
-    /// Takes an input without a transaction, if there is nothing to transfer: nearly always.
+    /// Takes an input without a transaction if there is nothing to transfer, which is nearly always the case.
     /// - Parameter hasTransfers: ``TransferTable/hasWork(_:)`` of the last transaction.
     /// - Returns: whether it was taken. Otherwise, a step must be taken.
     package mutating func takeIdle(_ input: Input, hasTransfers: Bool) -> Bool {
@@ -182,7 +183,8 @@ package struct TransferCore: Sendable {
         }
     }
 
-    /// Makes everything due that waits for longer than any delay: the clock was ahead when it was postponed.
+    /// Makes transfers due that would wait for longer than the maximum delay, because the clock was ahead when they
+    /// were postponed.
     private mutating func clockWasSetBack(_ transaction: RecordsTransaction) throws {
         let latest = transaction.now.adding(Delay.maximum)
         if let until = upload.pausedUntil, until > latest { upload.pausedUntil = nil }
@@ -360,7 +362,7 @@ package struct TransferCore: Sendable {
             try transaction.save(object)
             transaction.noteNewEdits()
         }
-        // If this copy lost the file, the server may have the bytes from another one.
+        // If this local copy lost the file, the server may have received the bytes from another copy.
         if try files.file(transaction.file(of: row.id) ?? row.id)?.isFinished != true {
             try TransferTable(transaction).download(row.id)
         }
@@ -441,7 +443,8 @@ package struct TransferCore: Sendable {
         try TransferTable(transaction).remove(row.id)
         if var object = try transaction.object(row.id, type: TypeName.attachment) {
             object.made = nil
-            // Without bytes nothing is left of it. If the server gets the attachment from another device, it is a new one here.
+            // Without properties and bytes, there is nothing to keep. If another device sends the attachment, it arrives here as a
+            // new one.
             if isMissing, object.fixed.isEmpty {
                 try transaction.remove(object)
             } else {

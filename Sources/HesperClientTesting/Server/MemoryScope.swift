@@ -26,7 +26,7 @@ package struct MemoryScope: Sendable {
     /// The greatest sequence number that was assigned.
     package private(set) var sequence: Int64 = 0
     package private(set) var digest = Digest.zero
-    /// Texts that lost words in a merge, in the order in which they did.
+    /// Texts that lost words in a merge, in the order of the merges.
     package private(set) var lostTexts: [LostText] = []
     /// The objects that each push changed or added edits to, in their order. An object may be listed several times.
     package private(set) var touched: [UniqueID] = []
@@ -140,8 +140,8 @@ package struct MemoryScope: Sendable {
         for member in entity.heldMembers { notesByMember[member, default: []].insert(change.uniqueID) }
     }
 
-    /// The objects of which all of the sender's changes were applied, and which were new or had not changed since the
-    /// sender read them.
+    /// The objects that need not be sent back to the sender: all of the sender's changes of the object were applied,
+    /// and the object was new or had not changed since the sender read it.
     private static func echoes(
         of outcome: MergeOutcome, _ sequences: [UniqueID: Int64], since read: Int64
     ) -> [UniqueID: Int64] {

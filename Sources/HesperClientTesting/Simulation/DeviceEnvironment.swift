@@ -29,13 +29,13 @@ final class DeviceEnvironment: Sendable {
     }
 }
 
-/// The place outside of a file by which a copy is recognized.
+/// The storage outside of a file by which a copy of the file is detected.
 final class SimulatedMemory: DeviceMemory {
     private let words: Locked<[String: [String]]>
 
     init(_ words: [String: [String]] = [:]) { self.words = Locked(words) }
 
-    /// The place of a device whose whole disk was copied.
+    /// The storage of a device whose whole disk was copied.
     var copy: SimulatedMemory { SimulatedMemory(words.withLock { $0 }) }
 
     func words(of store: String) -> [String] { words.withLock { $0[store] ?? [] } }

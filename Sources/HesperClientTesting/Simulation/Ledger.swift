@@ -1,7 +1,8 @@
 internal import HesperClient
 internal import HesperModel
 
-/// The actions of the people of a simulated life, and what the server has had, for the checks. Every word is typed once.
+/// Records the actions of the people of a simulated life, and the data that the server has had, for the checks. Every
+/// word is typed once.
 ///
 /// After a push, only the objects that the push touched are read, so that reading takes no longer as the life goes on.
 struct Ledger {
@@ -11,7 +12,7 @@ struct Ledger {
     private(set) var authors: [String: String] = [:]
     /// Words that were removed on a device that had received them.
     private(set) var removed: Set<String> = []
-    /// What the counter of each recipe must show, and who counted.
+    /// The value that the counter of each recipe must have, and the devices that counted.
     private(set) var counts: [UniqueID: Int] = [:]
     private(set) var countedBy: [UniqueID: Set<String>] = [:]
     /// The labels that were added to each recipe, and those that were removed.
@@ -31,7 +32,7 @@ struct Ledger {
 
     // MARK: What the server has had
 
-    /// Words that the server has had at any time, and those that it has not.
+    /// Words that the server has had at any time, and words that it has never had.
     private(set) var known: Set<String> = []
     private(set) var unknown: Set<String> = []
     /// Words that arrived in a text of a note that was not deleted. Other words that the server has had were pushed to notes that were
@@ -43,7 +44,7 @@ struct Ledger {
     private(set) var clocks: [UniqueID: [Attribute: Clock]] = [:]
     /// The words of the text of each live note.
     private var texts: [UniqueID: Set<String>] = [:]
-    /// The numbers of elements of the scope that were read.
+    /// The numbers of elements of the scope's lists that were read before.
     private var readTouched = 0
     private var readLost = 0
     private var readParcels: [UniqueID: Int] = [:]

@@ -143,7 +143,7 @@ package final class Life {
         for (index, device) in devices.enumerated() where !device.isLost {
             device.offlineUntil = 0
             if try device.database.read({ try $0.sessionToken }) == nil { try signIn(index) }
-            // Without it, everything must be settled too, but later.
+            // A device that does not sync now must become settled too, but later.
             guard generator.isTrue(withProbability: 0.5) else { continue }
             device.addSyncNow()
             try takeInputs(index)
@@ -200,7 +200,7 @@ package final class Life {
             guard run == devices[index].run, !devices[index].isLost else { return }
             let device = devices[index]
             let received = isOffline(index) ? .failure(NoResponse("offline")) : result
-            // Before the step, which may send the next push.
+            // Recorded before the step, because the step may send the next push.
             if number == device.pushNumber, case .success(let response) = received, response.isSuccess {
                 (device.answered, device.answeredAt) = (device.pushed, now)
             }
@@ -310,7 +310,7 @@ package final class Life {
         }
     }
 
-    /// The actual time at which the wall clock of a device shows a time.
+    /// The actual time at which the wall clock of a device shows a given time.
     private func actualTime(of time: Timestamp, _ device: SimulatedDevice) -> Int64 {
         max(time.milliseconds - (device.environment.now.milliseconds - now), now)
     }

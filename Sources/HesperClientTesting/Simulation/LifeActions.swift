@@ -160,7 +160,7 @@ extension Life {
         guard var draft = device.draft else { return }
         device.draft = nil
         guard try device.shown(TypeName.note).contains(draft.id.uniqueID) else { return }
-        // Whole lines, which cannot lose a contest.
+        // The draft adds a whole line, which a merge never replaces.
         let word = ledger.newWord(by: device.name)
         let isAtEnd = generator.isTrue(withProbability: 0.5)
         draft.text.string = isAtEnd ? draft.text.string + "\n" + word : word + "\n" + draft.text.string
@@ -367,8 +367,8 @@ extension Life {
         server.core.accounts[0].scope.quota = isFull ? used + Int64(generator.number(in: 0..<500)) : nil
     }
 
-    /// Copies the file of a device to a new device, perhaps with the files of attachments. The copy does not notice it if
-    /// what is outside of the file was copied too, or is the same.
+    /// Copies the file of a device to a new device, perhaps with the files of attachments. The copy is not detected if
+    /// the storage outside of the file was copied too, or is the same.
     private func copy(_ original: SimulatedDevice) throws {
         let isNoticed = generator.isTrue(withProbability: 0.7)
         let hasSameMemory = generator.isTrue(withProbability: 0.5)

@@ -18,7 +18,7 @@ extension Life {
         for index in devices.indices where failures.isEmpty && !devices[index].isLost { try checkQuiet(index) }
     }
 
-    /// Checks that a device that reports that everything is synced has no word that the server never had.
+    /// If a device reports that everything is synced, checks that the server has had every word of its notes.
     func checkStatus(of device: SimulatedDevice) throws {
         try checkVisible(on: device)
         guard !isSettling, !ledger.unknown.isEmpty, try device.saysSynced(),
@@ -32,7 +32,8 @@ extension Life {
         }
     }
 
-    /// Checks that the app sees the greater clock of an unsent and an acknowledged register, and always an unsent text (clients.md, rule 3).
+    /// Checks which value the app sees of an attribute with an unsent edit: the value with the greater clock, but an unsent text
+    /// always (clients.md, rule 3).
     private func checkVisible(on device: SimulatedDevice) throws {
         try device.database.read { transaction in
             for type in try transaction.types {
@@ -46,7 +47,7 @@ extension Life {
                     }
                     return true
                 }
-                // A restored server sends what this device knows to be deleted.
+                // A restored server sends objects that this device knows to be deleted.
                 guard !backups.isEmpty else { continue }
                 for id in try transaction.ids(type) where try transaction.deleted(id) != nil {
                     fail("\(device.name) has \(id), which was deleted")

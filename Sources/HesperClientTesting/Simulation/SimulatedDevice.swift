@@ -1,7 +1,7 @@
 internal import HesperClient
 internal import HesperModel
 
-/// A device of a simulated life: its file, the cores of its sync, and what is under way.
+/// A device of a simulated life: its file, the cores of its sync, and the requests in progress.
 ///
 /// It carries inputs from one core to the other as `SyncRunner` does.
 final class SimulatedDevice {
@@ -9,20 +9,20 @@ final class SimulatedDevice {
     let environment: DeviceEnvironment
     let database: LocalDatabase
     let files: MemoryAttachmentFiles
-    /// What is outside of the file.
+    /// The storage outside of the file.
     let memory: SimulatedMemory
     private(set) var core: SyncCore
     private(set) var transfers: TransferCore
     /// Inputs that are not taken yet, in their order.
     private(set) var syncInputs: [SyncInput] = []
     private(set) var transferInputs: [TransferCore.Input] = []
-    /// Whether the transfers were told that a request of sync is under way.
+    /// Whether the transfers were told that a round of sync is in progress.
     private var isSyncing = true
     private var hasTransfers = true
     var transferStatus = TransferStatus()
     /// Whether the response to a request of the transfers is awaited.
     var isTransferring = false
-    /// Changes with every start of the app. What an earlier run has under way is ignored.
+    /// Raised with every start of the app. Events of an earlier run are ignored.
     private(set) var run = 0
     /// The number of the current stream. Events of earlier streams are ignored.
     var stream = 0
@@ -35,15 +35,16 @@ final class SimulatedDevice {
     /// The numbers of the last effects `wake`, which replace earlier ones.
     var wake = 0
     var transferWake = 0
-    /// What the last request pushed, and what the last request to which the response was taken had pushed.
+    /// The number and the changes of the last push, and the changes of the last push whose response was processed.
     var pushNumber = 0
     var pushed = ""
     var answered = ""
     var answeredAt: Int64 = 0
-    /// When the last request was sent, and when somebody asked to sync: what waits for space is then sent again.
+    /// The time at which the last request was sent, and the time at which somebody asked to sync: changes that wait for
+    /// space are then sent again.
     var pushedAt = Timestamp(clamping: 0)
     var askedAt = Timestamp(clamping: 0)
-    /// What somebody is editing, as it was read. It is saved later.
+    /// The note that somebody is editing, as it was read. It is saved later.
     var draft: HesperClient.Note?
     var isLost = false
 
@@ -64,7 +65,7 @@ final class SimulatedDevice {
         transfers = TransferCore(seed: generator.next(), pieceBytes: SimulatedDevice.pieceBytes)
     }
 
-    /// Starts the app: nothing remains but the file and what is outside of it.
+    /// Starts the app: only the file and the storage outside of it remain of the previous run.
     func start(_ generator: inout SeededGenerator) throws {
         run += 1
         stream += 1
@@ -153,8 +154,8 @@ final class SimulatedDevice {
         return effects
     }
 
-    /// Takes the next step without committing its transaction, as if the app crashed before the commit. What was written to files
-    /// of attachments remains.
+    /// Takes the next step without committing its transaction, as if the app crashed before the commit. Bytes that were written to
+    /// files of attachments remain.
     func stepWithoutCommit() throws {
         var (core, transfers) = (core, transfers)
         do {
@@ -194,8 +195,8 @@ final class SimulatedDevice {
         }
     }
 
-    /// The words of texts that the server has without this device having received the response, except those of their
-    /// bases.
+    /// The words of this device's texts that the server has, but whose response has not arrived, except the words of
+    /// their bases.
     func unansweredWords(_ scope: MemoryScope) throws -> Set<String> {
         try database.read { transaction in
             var words: Set<String> = []
@@ -219,13 +220,14 @@ final class SimulatedDevice {
         try database.read { try $0.ids(type, onlyShown: true) }
     }
 
-    /// Whether nothing is left to do, and the app would say so: nothing unsent, the server's digest, all bytes, and no retry.
+    /// Whether nothing is left to do and the device reports this: nothing is unsent, the digest is the server's, all
+    /// bytes are transferred, and no retry is scheduled.
     func isSettled(_ digest: Digest) throws -> Bool {
         guard !core.isBusy, !isTransferring, transferStatus == TransferStatus() else { return false }
         return try saysSynced() && database.read { try $0.sync.digest } == digest
     }
 
-    /// Whether the app would say that everything is synced.
+    /// Whether the device reports that everything is synced.
     func saysSynced() throws -> Bool {
         let progress = core.progress
         guard progress.hasFinished, progress.problem == nil, progress.offlineSince == nil,
