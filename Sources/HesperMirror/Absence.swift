@@ -1,6 +1,7 @@
 import Foundation
 
-/// For how long the file of an entry has been missing. If it does not return, its note or attachment is deleted.
+/// The absence of an entry's file: since when it has been missing, and in how many scans. If the file does not return,
+/// its note or attachment is deleted.
 struct Absence: Codable, Equatable, Sendable {
     /// The time of the first scan in which the file was missing, in seconds since 1970.
     let since: Double
@@ -13,7 +14,8 @@ struct Absence: Codable, Equatable, Sendable {
     /// The time for which a file must be missing, in seconds, and the number of scans.
     static let minimumTime = 300.0
     static let minimumScans = 2
-    /// Deletions must be confirmed if more files are missing than this number and than a tenth of all.
+    /// Deletions must be confirmed if the number of missing files is greater than this limit and greater than a tenth
+    /// of all files.
     static let limit = 10
 
     /// The absence after another scan in which the file was missing.

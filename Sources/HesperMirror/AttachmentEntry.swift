@@ -13,15 +13,16 @@ struct AttachmentEntry: Codable, Equatable, Sendable {
     var stamp: FileStamp
     /// The time at which the bytes were hashed, in nanoseconds since 1970.
     var hashed: Int64
-    /// Whether the text of the note has linked to the file since the note has the attachment.
+    /// Whether the text of the note has ever linked to the file since the note got the attachment.
     var wasLinked: Bool
-    /// Whether the note is deleted because its own file was: this file then stays in the folder.
+    /// Whether the note was deleted because the note's file was deleted. The file of the attachment then stays in the
+    /// folder.
     var isReleased = false
     /// Nil unless the file was missing in the last scan.
     var absence: Absence?
 }
 
-/// An attachment of a note, as a round sees it.
+/// An attachment of a note, with the properties that a round needs.
 struct MirrorAttachment: Equatable, Sendable {
     /// The note that has it.
     var note: NoteID

@@ -27,7 +27,7 @@ struct AttachmentPlan: Sendable {
         case yield(AttachmentID, to: AttachmentID)
         /// The attachment was removed elsewhere: the file is moved to the trash.
         case trash(AttachmentID, path: String)
-        /// The file is missing: this is counted. If the file does not return, the attachment is removed later.
+        /// The file is missing: the scan is counted. If the file does not return, the attachment is removed later.
         case miss(AttachmentID)
         /// The file has returned: it is no longer counted as missing.
         case regain(AttachmentID)
@@ -45,7 +45,8 @@ struct AttachmentPlan: Sendable {
     /// See ``MirrorPlan/isSettling`` and ``MirrorPlan/settlingSince``.
     private(set) var isSettling = false
     private(set) var settlingSince: Int64?
-    /// The attachments whose files are missing and that are not removed in this round, unless a question asks about them.
+    /// The attachments whose files are missing and that may be removed in a later round. Attachments that a question is
+    /// about are not included.
     private(set) var waiting: [AttachmentID] = []
     /// All attachments whose files are missing.
     private(set) var missing: [AttachmentID] = []
@@ -54,7 +55,7 @@ struct AttachmentPlan: Sendable {
     struct Situation: Sendable {
         /// The files that are linked, have an entry, or may belong to one. Others need not be here.
         var files: [String: AttachableFile] = [:]
-        /// Why the files of some entries were not found, other than that they are missing.
+        /// The entries whose files were not found although they may exist, each with the reason.
         var unseen: [AttachmentID: SkippedFile.Reason] = [:]
         /// The paths that are taken.
         var paths: Set<String> = []
@@ -67,7 +68,7 @@ struct AttachmentPlan: Sendable {
         var attachments: [AttachmentID: MirrorAttachment] = [:]
         /// The attachments that exist, also those that no note has.
         var existing: Set<AttachmentID> = []
-        /// The attachments of entries that the server does not have.
+        /// The attachments that have an entry and that the server does not have.
         var unsent: Set<AttachmentID> = []
         /// The attachments that the server refused.
         var refused: Set<AttachmentID> = []
@@ -179,7 +180,7 @@ struct AttachmentPlan: Sendable {
         }
     }
 
-    /// Why the bytes of a file are not sent; nil if they are.
+    /// The reason why the bytes of a file are not sent; nil if they are sent.
     private func reasonNotToSend(_ file: AttachableFile) -> SkippedFile.Reason? {
         if file.stamp.size == 0 { return .fileBecameEmpty }
         if situation.isPullOnly { return .pullOnly }
@@ -314,7 +315,8 @@ struct AttachmentPlan: Sendable {
         }
     }
 
-    /// Finds the file of an attachment: the one with its path, else one to which its note links. Files without entries are considered.
+    /// Finds a file for an attachment, among the files without entries: the one with the attachment's path, else one with the same
+    /// bytes to which its note links.
     private mutating func pair(_ id: AttachmentID, _ attachment: MirrorAttachment) -> Bool {
         if let path = attachment.path, let file = files[path] {
             if file.content == .settling {
@@ -338,8 +340,8 @@ struct AttachmentPlan: Sendable {
         return true
     }
 
-    /// Joins an attachment with another one of the same path and bytes: two devices have made attachments of the same file. The one with
-    /// the smaller ID stays, so that all devices decide alike, unless a text contains the ID of the other one.
+    /// Joins an attachment with another one of the same path and bytes: two devices have made attachments of the same file. The one
+    /// with the smaller ID stays, so that all devices make the same decision, unless a text contains the ID of the other one.
     private mutating func join(_ id: AttachmentID, _ attachment: MirrorAttachment) -> Bool {
         guard !situation.isPullOnly, let path = attachment.path, let other = kept[path],
             let entry = situation.entries[other], entry.path == path, entry.sha256 == attachment.sha256,
@@ -362,7 +364,7 @@ struct AttachmentPlan: Sendable {
                 skip(file)
                 continue
             }
-            // An empty file is being written.
+            // A program is probably still writing an empty file.
             guard file.stamp.size > 0 else { continue }
             if let reason = reasonNotToSend(file) {
                 skipped.append(SkippedFile(path: file.path, reason: reason))

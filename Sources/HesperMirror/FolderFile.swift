@@ -10,7 +10,7 @@ struct FileStamp: Codable, Equatable, Sendable {
     /// The time at which the inode was created; 0 if the file system does not store it. File systems give the number of a deleted
     /// inode to the next file, so a file is identified by the number together with this time.
     var born: Int64
-    /// Whether the file is on another file system than the folder, which is mounted in it.
+    /// Whether the file is on another file system, which is mounted within the folder.
     var isMounted = false
 
     /// Whether two stamps belong to the same file; false if the file system does not store ``born``.

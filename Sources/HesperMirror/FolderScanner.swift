@@ -11,7 +11,8 @@ struct FolderScanner {
         var confirmed: [NoteID: (stamp: FileStamp, hashed: Int64)] = [:]
         /// The path of a folder in this folder that is a mirror itself; nil if there is none.
         var innerMirror: String?
-        /// Paths of other things, which are not names for new files.
+        /// Paths with the extension of a note that are ignored or are not regular files. New files cannot have these
+        /// paths.
         var others: [String] = []
         /// Folders that must not be written to, because they are links or cannot be read.
         var closed: [String] = []
@@ -188,7 +189,7 @@ extension FileStamp {
     /// The stamp of a file that was not examined.
     static let none = FileStamp(size: 0, inode: 0, modified: 0, changed: 0, born: 0)
 
-    /// Whether the file may have been changed after it was hashed without a different stamp.
+    /// Whether the file may have been changed after it was hashed although its stamp is the same.
     func isCoarse(at hashed: Int64) -> Bool {
         changed > hashed - FolderScanner.coarseness
             || modified > hashed - FolderScanner.coarseness && modified <= hashed

@@ -11,7 +11,7 @@ struct FrontMatter: Equatable {
 
     /// Reads the front matter of a text; nil if it has none.
     init?(_ text: String) {
-        // Front matter is short: what is longer is not read.
+        // Front matter is short. A longer text between the marks is not front matter.
         let text = text.prefix(FrontMatter.limit)
         var lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)[...]
         guard lines.first?.drop(while: { $0 == "\u{feff}" }) == "---" else { return nil }
@@ -31,7 +31,7 @@ struct FrontMatter: Equatable {
                 add(content.dropFirst())
                 continue
             }
-            // Other keys, and what belongs to them.
+            // Blank lines and comments.
             guard !content.isEmpty, !content.hasPrefix("#") else { continue }
             isInTags = false
             if let value = FrontMatter.value(of: "title", line) {

@@ -21,7 +21,7 @@ struct IgnoreRules: Equatable, Sendable {
 
     var isEmpty: Bool { names.isEmpty && paths.isEmpty }
 
-    /// Whether a file or a folder is ignored, not regarding the folders above it.
+    /// Whether a file or a folder is ignored by itself, regardless of the folders above it.
     func matches(_ path: String) -> Bool {
         guard !isEmpty else { return false }
         let name = NotePath.name(of: path)

@@ -32,7 +32,7 @@ struct Marker: Codable, Equatable, Sendable {
         try bytes.write(to: place.appending(path: Marker.fileName), options: .atomic)
     }
 
-    /// The path of the nearest folder above a folder that is a mirror; nil if there is none.
+    /// The path of the nearest mirror among the folders above a folder; nil if none of them is a mirror.
     static func mirror(above folder: Folder) -> String? {
         var url = URL(filePath: folder.path).deletingLastPathComponent()
         while true {

@@ -26,9 +26,9 @@ final class Mirror {
         var isIncomplete = false
         /// Whether bytes of attachments must be downloaded.
         var isFetching = false
-        /// Whether another round should follow when files have been quiet.
+        /// Whether another round should follow when files that were just changed have been unchanged for a while.
         var isSettling = false
-        /// When the first of these files was changed, in nanoseconds since 1970, if it is known.
+        /// The time at which the first of these files was changed, in nanoseconds since 1970, if it is known.
         var settlingSince: Int64?
 
         /// The number of changes, on both sides.
@@ -117,7 +117,7 @@ final class Mirror {
         return (scan, MirrorPlan(situation))
     }
 
-    /// All notes, and the continuations of deleted ones. The details are read only of notes that have no file or have been changed.
+    /// All notes, and the continuations of deleted ones. The details are read only for notes that have no file or were changed.
     private func notes() async throws -> ([NoteID: MirrorNote], continuations: [NoteID: NoteID]) {
         let entries = map.entries
         return try await store.read { tx in
@@ -206,7 +206,7 @@ final class Mirror {
         do {
             count(try await map.commit(batch.map(\.change)), batch, &report)
         } catch {
-            // One of them is not possible.
+            // At least one change is not possible. The changes are carried out one by one.
             for pending in batch {
                 do {
                     count(try await map.commit([pending.change]), [pending], &report)
@@ -228,7 +228,7 @@ final class Mirror {
     private func handle(_ error: any Error, _ action: MirrorPlan.Action, _ report: inout Report) throws {
         switch error {
         case let failure as Folder.Failure where failure.code != ENOSPC && failure.code != EDQUOT:
-            // A file that vanished is seen by the next round.
+            // The file was removed meanwhile. The next round detects this.
             if failure.code == ENOENT { report.isSettling = true } else { skip(action, .cannotWrite, &report) }
         case StoreError.invalidValue: skip(action, .mergedTooLarge, &report)
         case StoreError.notFound: report.isIncomplete = true
@@ -368,13 +368,13 @@ final class Mirror {
         let name: String
         let id: NoteID
         let path: String
-        /// The hash of its bytes, and its text, of which everything is in the note.
+        /// The hash of its bytes, and its text. The note contains everything in this text.
         var hash: String
         var text: String
         let replaced: Int64
     }
 
-    /// How long a program may have a file open while it saves it, in nanoseconds.
+    /// The time for which a program may have a file open while it saves the file, in nanoseconds.
     private static let savingTime: Int64 = 5_000_000_000
 
     /// Removes files that were replaced more than ``savingTime`` ago. Text that a program has written to such a file since then is
@@ -397,7 +397,7 @@ final class Mirror {
 
     private func look(at former: inout FormerFile, _ bytes: Data, _ report: inout Report) async throws {
         let hash = FileText.hash(bytes)
-        // A file without bytes is being written.
+        // A program is probably still writing an empty file.
         guard hash != former.hash, !bytes.isEmpty else { return }
         if let text = try? FileText(bytes) {
             try await map.integrate(late: text.text, base: former.text, into: former.id)
@@ -409,8 +409,8 @@ final class Mirror {
         report.isIncomplete = true
     }
 
-    /// Makes the files of notes. What will be made is saved first: if the process is killed before the entries are saved, the next one
-    /// knows whose files they are.
+    /// Creates the files of notes. The list of these files is saved first: if the process is killed before the entries are saved,
+    /// the next process finds in the list to which notes the files belong.
     private func make(_ actions: inout [MirrorPlan.Action], _ report: inout Report) async throws {
         defer { actions = [] }
         var files: [(action: MirrorPlan.Action, new: NewFile, note: CurrentNote)] = []

@@ -2,13 +2,15 @@ import Foundation
 import HesperClient
 import HesperModel
 
-/// Keeps the attachments of the notes and the linked files of a folder the same. A round of it follows the round of the notes.
+/// Keeps the attachments of the notes and the linked files of a folder the same. Each round of the attachments follows a round of
+/// the notes.
 final class MirrorAttachments {
     /// The input of a round, from the round of the notes.
     struct Context {
         var scan: FolderScanner.Result
         var notes: [NoteID: MirrorEntry]
-        /// The files that become or join notes in this round, with their texts: for a plan that is only shown.
+        /// The files that become notes or are joined with notes in this round, with their texts. Only set for a plan
+        /// that is shown and not carried out.
         var newNotes: [String: (note: NoteID?, text: String)] = [:]
         var now: Date
         var isConfirmed = false
@@ -124,7 +126,7 @@ final class MirrorAttachments {
                 for attachment in note.attachments {
                     guard let properties = attachments[attachment] else { continue }
                     if let other = found.attachments[attachment]?.note {
-                        // Until the server has decided, two notes may have it.
+                        // Two notes may have the attachment until the server rejects one of them.
                         if entries[attachment]?.note == other || entries[attachment]?.note != id && other < id {
                             continue
                         }
@@ -148,7 +150,7 @@ final class MirrorAttachments {
         }
     }
 
-    /// Reads what only the plan of some attachments needs.
+    /// Reads the properties that the plan needs only for some attachments.
     private static func readDetails(
         _ tx: ReadTransaction, _ entries: [AttachmentID: AttachmentEntry], _ situation: inout AttachmentPlan.Situation
     ) throws {
@@ -249,7 +251,7 @@ final class MirrorAttachments {
         }
         switch error {
         case let failure as Folder.Failure where failure.code != ENOSPC && failure.code != EDQUOT:
-            // A file that vanished is seen by the next round.
+            // The file was removed meanwhile. The next round detects this.
             if failure.code == ENOENT { report.isSettling = true } else { skip(.cannotWrite) }
         case StoreError.invalidValue: skip(.tooManyFiles)
         case StoreError.notFound: report.isIncomplete = true
@@ -289,7 +291,7 @@ final class MirrorAttachments {
         case .remove(let id): try await remove(id, &report)
         case .forget(let id):
             try await map.forget(id)
-            // The file is gone, or it will be another attachment.
+            // The refusals no longer matter: the file is gone, or it will become another attachment.
             for refusal in refusals.removeValue(forKey: id) ?? [] { try await store.dismiss(refusal) }
             report.isIncomplete = true
         case .note(let id, let note, let isLinked):
@@ -302,7 +304,7 @@ final class MirrorAttachments {
 
     // MARK: From the folder to the store
 
-    /// Makes an attachment of a file.
+    /// Makes an attachment from a file.
     /// - Parameter old: the attachment whose place it takes.
     /// - Returns: whether it was made.
     private func attach(
@@ -355,7 +357,8 @@ final class MirrorAttachments {
 
     private func follow(_ id: AttachmentID, _ path: String, _ report: inout Mirror.Report) async throws {
         guard let holder = holders[id], let note = try await store.get(holder) else { return }
-        // A text that names the attachment by its ID would no longer show it.
+        // If the text contains the attachment's ID, the attachment is not replaced, because the text would no longer
+        // show it.
         if !note.text.string.contains(id.description), NotePath.isUsable(asFile: path) {
             guard try await attach(path, to: holder, replacing: id, &report) else { return }
         } else {

@@ -27,7 +27,7 @@ struct MirrorEntry: Codable, Equatable, Sendable {
     /// Hashes of former contents of the file, latest last.
     var formerHashes: [String] = []
 
-    /// The maximum number of former contents, which serve to detect that many files return to them.
+    /// The maximum number of former contents. They are used to detect that many files have former contents again.
     private static let formerLimit = 16
 
     /// Records new contents of the file.
@@ -43,7 +43,7 @@ struct MirrorEntry: Codable, Equatable, Sendable {
     }
 }
 
-/// A note as a round sees it.
+/// A note, with the properties that a round needs.
 struct MirrorNote: Equatable, Sendable {
     /// A text that changes whenever the note changes.
     var version: String

@@ -29,7 +29,7 @@ final class MirrorMap {
         /// The files that are being made.
         static let new = "mirror.new"
         static func former(_ id: NoteID) -> String { "mirror.former.\(id)" }
-        /// The texts that editors may show of a path whose note is gone.
+        /// The texts of a path whose note is gone, which editors may still show.
         static let gone = "mirror.gone."
     }
 
@@ -129,7 +129,7 @@ final class MirrorMap {
         }
     }
 
-    /// Adds the files in the saved list that a killed process had created to the map.
+    /// Adds to the map the files of the saved list that a killed process had created.
     /// - Parameter isMade: whether a file exists and was made of its note.
     func resume(settingPath: Bool, _ isMade: (NewFile) -> Bool) async throws {
         guard let value = try await store.read({ try $0.local(Names.new) }) else { return }
@@ -150,7 +150,7 @@ final class MirrorMap {
 
     // MARK: From files
 
-    /// Makes a note of a file.
+    /// Makes a note from a file.
     func creation(_ content: FileContent, at path: String, now: Date) -> Change {
         var note = Note(text: MergedText(content.text), creationDate: min(content.date, now))
         note.path = NotePath.isUsable(path) ? path : nil
@@ -291,7 +291,7 @@ final class MirrorMap {
         }
     }
 
-    /// A note got a file.
+    /// Records that a file was created from a note.
     func making(
         _ note: CurrentNote, _ content: FileContent, at path: String, isUntitled: Bool, settingPath: Bool
     ) -> Change {
@@ -418,7 +418,7 @@ extension WriteTransaction {
         }
     }
 
-    /// The texts that editors may show of a path whose note is gone.
+    /// The texts of a path whose note is gone, which editors may still show.
     fileprivate func gone(_ path: String) throws -> [FormerText] {
         guard let value = try local(MirrorMap.Names.gone + path) else { return [] }
         return try JSONDecoder().decode([FormerText].self, from: value)

@@ -26,7 +26,7 @@ struct MirrorPlan: Sendable {
         /// The note was deleted elsewhere, but its file was changed. The file then belongs to the note in which text of the deleted
         /// note was kept, or else becomes a new note.
         case detach(NoteID, path: String, into: NoteID?)
-        /// The file is missing: this is counted. If the file does not return, its note is deleted later.
+        /// The file is missing: the scan is counted. If the file does not return, its note is deleted later.
         case miss(NoteID)
         /// The file has returned: it is no longer counted as missing.
         case regain(NoteID)
@@ -38,7 +38,7 @@ struct MirrorPlan: Sendable {
         case note(NoteID)
     }
 
-    /// Something that is only done after a person confirmed it.
+    /// A question to the user: changes that are made only after they are confirmed.
     enum Question: Equatable, Sendable {
         /// Notes whose files are missing, if these are many or all files.
         case deletions([NoteID])
@@ -55,7 +55,8 @@ struct MirrorPlan: Sendable {
     private(set) var isSettling = false
     /// The time at which the first of these files was changed, in nanoseconds since 1970.
     private(set) var settlingSince: Int64?
-    /// The notes whose files are missing and that are not deleted in this round, unless a question asks about them.
+    /// The notes whose files are missing and that may be deleted in a later round. Notes that a question is about are
+    /// not included.
     private(set) var waiting: [NoteID] = []
     /// All notes whose files are missing, except notes that were changed since.
     private(set) var missing: [NoteID] = []
@@ -65,7 +66,7 @@ struct MirrorPlan: Sendable {
         /// The name of the folder, from which an import derives the IDs of notes.
         var folderName = ""
         var files: [FolderFile] = []
-        /// Paths that have something else.
+        /// Paths that new files cannot have, because something other than the file of a note is there.
         var others: [String] = []
         /// Whether the file system treats names that differ in case as equal.
         var foldsNames = false
@@ -78,7 +79,7 @@ struct MirrorPlan: Sendable {
         /// Whether the store has not received all notes yet.
         var isReceiving = false
         var now = Date()
-        /// Whether no notes are changed.
+        /// Whether only the folder may be changed, and no notes.
         var isPullOnly = false
         /// Whether the user has confirmed deletions and reversions that would otherwise be questions.
         var isConfirmed = false
@@ -87,7 +88,7 @@ struct MirrorPlan: Sendable {
     /// Reversions are a question if at least this number of files return to former contents at once.
     static let reversionLimit = 20
 
-    /// The notes in which texts of deleted notes were kept, and whose files are those of the deleted notes.
+    /// The notes in which texts of deleted notes were kept, and to which the files of the deleted notes now belong.
     private var continued: Set<NoteID> = []
     private let situation: Situation
     private var files: [String: FolderFile]
@@ -199,7 +200,7 @@ struct MirrorPlan: Sendable {
         return newName(folder: folder, detail.stem, ending: ".md")
     }
 
-    /// The path that a note asks for, if it can be used.
+    /// The path that is set in a note, if it can be used.
     private func wish(_ detail: MirrorNote.Detail) -> String? {
         detail.wish.flatMap { wish in situation.closed.contains { wish.hasPrefix($0) } ? nil : wish }
     }
@@ -230,7 +231,8 @@ struct MirrorPlan: Sendable {
         var names = takenNames()
         self.names = nil
         defer { self.names = names }
-        // A name that differs from the file's own only in case, or from others, is free if it is exactly so.
+        // If names that differ in case are different files, or if the new path differs from the file's own only in
+        // case, it is enough that no file has exactly the new path.
         if !situation.foldsNames || FileNames.areEqual(path, entry.path) { return paths.insert(path).inserted }
         return names.take(path)
     }
@@ -248,7 +250,7 @@ struct MirrorPlan: Sendable {
     /// - Returns: whether the note may be deleted.
     private mutating func planMissing(_ id: NoteID, _ entry: MirrorEntry, _ note: MirrorNote) -> Bool {
         if note.version != entry.version, let detail = note.detail, detail.textHash != entry.textHash {
-            // The person who deleted the file has not seen these words.
+            // The person who deleted the file has not seen the new text, so the file is written again.
             actions.append(.write(id, path: entry.path))
             return false
         }

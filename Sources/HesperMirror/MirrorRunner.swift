@@ -16,8 +16,8 @@ struct MirrorRunner {
     private var store: LocalStore { mirror.store }
 
     /// Syncs until nothing is left to send or to fetch. If the account is full, the changes that exceed the quota are left.
-    /// - Throws: ``MirrorError`` if the user must sign in again, if waiting does not end a problem, or if nothing was sent or fetched for
-    ///   five minutes.
+    /// - Throws: ``MirrorError`` if the user must sign in again, if there is a problem that does not end by itself, or if nothing
+    ///   was sent or fetched for five minutes.
     static func sync(_ store: LocalStore) async throws {
         var left = (toSend: SyncStatus.Amount(), toFetch: SyncStatus.Amount())
         var end = ContinuousClock.now + progressTimeout
@@ -43,7 +43,8 @@ struct MirrorRunner {
         var isConfirmed = confirmsDeletions
         var settling = 0
         var fetching = 0
-        // Rounds that are incomplete without a change wait for something, such as a name that a folder has.
+        // The number of rounds is limited, because a round may stay incomplete without changing anything, for example
+        // if a folder has the name of a new file.
         for _ in 0..<100 {
             let report = try await mirror.round(isConfirmed: isConfirmed)
             isConfirmed = false
@@ -94,7 +95,7 @@ struct MirrorRunner {
             var shown: String?
             var toFetch = 0
             for await status in store.statuses {
-                // Bytes of an attachment have been downloaded.
+                // A smaller number means that the bytes of an attachment were downloaded.
                 if status.toFetch.objects < toFetch { wake.yield() }
                 toFetch = status.toFetch.objects
                 let text = status.text
@@ -158,7 +159,7 @@ struct MirrorRunner {
 }
 
 extension Mirror.Report {
-    /// When the files that were changed a moment ago will have been quiet.
+    /// The delay after which the files that were just changed will have been unchanged for long enough.
     fileprivate var quietDelay: DispatchTimeInterval {
         let since = settlingSince.map { Folder.now - $0 } ?? 0
         let left = FolderScanner.defaultQuietTime - min(max(since, 0), FolderScanner.defaultQuietTime)

@@ -50,7 +50,7 @@ struct Trash {
         let oldest = Trash.day(date.addingTimeInterval(-Trash.days * 86_400))
         let manager = FileManager.default
         for day in (try? manager.contentsOfDirectory(atPath: "\(folder.path)/\(Trash.path)")) ?? [] where day < oldest {
-            // Only folders that the mirror made.
+            // Folders with other names were not made by the mirror, and stay.
             guard day.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil else { continue }
             try? manager.removeItem(atPath: "\(folder.path)/\(Trash.path)/\(day)")
         }

@@ -4,7 +4,8 @@ import Foundation
 /// Wakes the mirror when the folder changes, when another task requests it, and regularly. The scan that follows finds the changes, so
 /// a lost event does no harm.
 final class WakeUps {
-    /// The wake-ups. Wake-ups that the mirror has not processed yet are one element. The stream ends when the user ends the process.
+    /// The wake-ups. All wake-ups that the mirror has not processed yet are combined into one element. The stream ends when the
+    /// user ends the process.
     let stream: AsyncStream<Void>
     /// Wakes the mirror from another task.
     let continuation: AsyncStream<Void>.Continuation
@@ -68,7 +69,8 @@ final class WakeUps {
         queue.asyncAfter(deadline: .now() + delay) { [continuation] in continuation.yield() }
     }
 
-    /// Watches all folders, also new ones. If there are too many, the regular scans remain.
+    /// Watches all folders, also new ones. If there are too many for the system, changes in the others are found by the
+    /// regular scans.
     func watch() {
         #if canImport(Glibc)
             guard notifier >= 0 else { return }
