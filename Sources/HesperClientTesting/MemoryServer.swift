@@ -60,7 +60,7 @@ public final class MemoryServer: Sendable {
 
     /// Makes the next requests fail.
     /// - Parameters:
-    ///   - fault: what goes wrong.
+    ///   - fault: the fault of the requests.
     ///   - count: the number of requests to which the fault applies.
     ///   - path: the fault applies only to requests whose path begins with this text.
     public func fail(_ fault: Fault, times count: Int = 1, path: String = "/") {

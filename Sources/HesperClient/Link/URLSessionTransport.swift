@@ -266,8 +266,9 @@ private final class Exchanges: NSObject, URLSessionDataDelegate, Sendable {
         }
     }
 
-    /// Ends a request that cannot be repeated. On Linux, libcurl repeats a request if the server closes a connection that was kept open
-    /// without responding. Foundation then asks for the body, does not send that of `URLRequest` again, and loops until the timeout.
+    /// Ends a request that cannot be repeated. On Linux, libcurl repeats a request if the server closes a connection that was kept
+    /// open without responding. Foundation then calls this method to ask for the body: it does not send the body of `URLRequest`
+    /// again, and would loop until the timeout.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping (InputStream?) -> Void

@@ -33,22 +33,22 @@ extension Field {
         _ values: some Sequence<Wrapped?>
     ) -> Condition<Object> where Value == Wrapped? { among(values) }
 
-    /// Whether there is a value, and it is less.
+    /// Whether the property has a value, and it is less than `right`.
     public static func < <Wrapped: MergedScalar & Comparable>(
         left: Self, right: Wrapped
     ) -> Condition<Object> where Value == Wrapped? { left.compare(.less, right) }
 
-    /// Whether there is a value, and it is less or equal.
+    /// Whether the property has a value, and it is less than or equal to `right`.
     public static func <= <Wrapped: MergedScalar & Comparable>(
         left: Self, right: Wrapped
     ) -> Condition<Object> where Value == Wrapped? { left.compare(.lessOrEqual, right) }
 
-    /// Whether there is a value, and it is greater.
+    /// Whether the property has a value, and it is greater than `right`.
     public static func > <Wrapped: MergedScalar & Comparable>(
         left: Self, right: Wrapped
     ) -> Condition<Object> where Value == Wrapped? { left.compare(.greater, right) }
 
-    /// Whether there is a value, and it is greater or equal.
+    /// Whether the property has a value, and it is greater than or equal to `right`.
     public static func >= <Wrapped: MergedScalar & Comparable>(
         left: Self, right: Wrapped
     ) -> Condition<Object> where Value == Wrapped? { left.compare(.greaterOrEqual, right) }
@@ -57,17 +57,17 @@ extension Field {
 // MARK: Texts, sets and counters
 
 extension Field where Value == String {
-    /// Whether the text contains another one. Case and accents are ignored. Every text contains the empty one.
+    /// Whether the text contains another text. Case and accents are ignored. Every text contains the empty text.
     public func contains(_ text: String) -> Condition<Object> { Condition(.containsText(column, text)) }
 }
 
 extension Field where Value == String? {
-    /// Whether there is a text that contains another one. Case and accents are ignored.
+    /// Whether the property has a text that contains another text. Case and accents are ignored.
     public func contains(_ text: String) -> Condition<Object> { Condition(.containsText(column, text)) }
 }
 
 extension Field where Value == MergedText {
-    /// Whether the text contains another one. Case and accents are ignored. Searching with
+    /// Whether the text contains another text. Case and accents are ignored. Searching with
     /// ``LocalStore/search(_:limit:)`` is much faster, because it uses an index.
     public func contains(_ text: String) -> Condition<Object> { Condition(.containsText(column, text)) }
 }

@@ -56,7 +56,7 @@ package enum TypeName {
     package static let tag = "tag"
     package static let attachment = "attachment"
 
-    /// The list of a page or a push that contains the objects of a type (protocol.md, Sync).
+    /// The name of the list that contains the objects of a type in a page or a push (protocol.md, Sync).
     static func section(of type: String) -> String {
         switch type {
         case note: "notes"

@@ -42,13 +42,14 @@ package struct LocalObject: Sendable, Equatable {
     // MARK: The visible values
 
     /// The register as the app sees it: the acknowledged or the unsent one, whichever has the greater clock. An unsent
-    /// text is visible even if the server's has a greater clock, because the server merges both (clients.md, rule 3).
+    /// text is visible even if the acknowledged text has a greater clock, because the server merges both (clients.md,
+    /// rule 3).
     package func cell(_ attribute: String) -> Cell? {
         guard let edit = edits[attribute], isVisible(edit, attribute) else { return registers[attribute] }
         return edit.cell
     }
 
-    /// Whether the app sees an unsent edit, rather than what the server has acknowledged.
+    /// Whether the app sees an unsent edit, rather than the acknowledged value.
     func isVisible(_ edit: LocalEdit, _ attribute: String) -> Bool {
         guard attribute != AttributeName.text, let acknowledged = registers[attribute] else { return true }
         return acknowledged.clock < edit.clock

@@ -16,7 +16,7 @@ package struct SyncRecord: Sendable, Equatable {
     package var hasStartedOver = false
     /// The time at which the copy was last repaired because the digests differed.
     package var repaired: Timestamp?
-    /// The delay before changes over the quota are sent again, in milliseconds, and its end.
+    /// The delay before changes over the quota are sent again, in milliseconds, and the time at which this delay ends.
     package var fullWait: Int64?
     package var fullUntil: Timestamp?
     /// The reason why the user must sign in again; nil if that is not necessary.

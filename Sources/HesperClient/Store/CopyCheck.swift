@@ -8,8 +8,8 @@ internal import HesperModel
 /// Detects copies of a store's file and restored backups.
 ///
 /// A random word is stored both in the file and outside of it, and is replaced each time the file is opened. If the two
-/// differ, the file is a copy: it gets a new node, because two copies with one node would make equal clocks for
-/// different edits (merge.md, Clocks), and the user must sign in again.
+/// words differ, the file is a copy. A copy gets a new node, because two files with the same node would make equal
+/// clocks for different edits (merge.md, Clocks). The user must then sign in again.
 package enum CopyCheck {
     private static let key = "copyCheck"
 

@@ -32,7 +32,8 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-    /// Adds an attachment whose bytes are on this device to a note. An attachment with this ID that no note has is added again.
+    /// Adds an attachment whose bytes are on this device to a note. If there is an attachment with this ID that no note has, it is
+    /// added again.
     /// - Parameter file: the attachment for which the bytes were stored: `id` after ``LocalStore/addBytes(of:next:)``, or an attachment
     ///   with the same bytes.
     /// - Returns: false if the ID belongs to an attachment that was deleted or has other properties.
@@ -105,7 +106,7 @@ extension LocalStore {
 }
 
 extension RecordsTransaction {
-    /// The files that have the bytes of an attachment, and those whose download has just ended.
+    /// The files that contain the bytes of an attachment, and the files whose download has just ended.
     fileprivate func usedFiles() throws -> Set<UniqueID> {
         let sql = "SELECT file FROM bytes UNION SELECT id FROM transfers"
         guard try database.tableExists("transfers") else { return [] }

@@ -21,7 +21,8 @@ public final class LocalStore: Sendable {
     let history = UndoHistory()
     /// Syncs the local copy while the user is signed in.
     let runner: SyncRunner
-    /// Lets only one of the processes that have the file open connect. Nil for a store without a file.
+    /// Ensures that only one of the processes that have the file open connects to the server. Nil for a store without a
+    /// file.
     private let lock: ConnectionLock?
     private let isSuspended = Locked(false)
     /// Connects to a server.

@@ -42,8 +42,9 @@ public struct WriteTransaction {
     ///
     ///     try tx.update(soup.id) { $0.title = "Leek soup"; $0.cooked += 1 }
     ///
-    /// Only the properties that differ afterwards are written. To write a text that was read earlier and edited since, use
-    /// ``save(_:)``, which merges it. Here it would replace the changes that have arrived since it was read.
+    /// Only the properties that differ afterwards are written. To write a text that was read earlier and edited since,
+    /// use ``save(_:)``, which merges it. With this method, the text would replace the changes that have arrived since
+    /// it was read.
     /// - Returns: the object as it was stored.
     /// - Throws: ``StoreError/notFound(objectType:id:)`` if there is no such object.
     @discardableResult

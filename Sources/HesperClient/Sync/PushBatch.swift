@@ -145,7 +145,7 @@ extension RecordsTransaction {
         }
     }
 
-    /// Discards the unsent edits of an object. Removes the object if the server has nothing of it.
+    /// Discards the unsent edits of an object. Removes the object if the server has no values of it.
     func discardEdits(of id: UniqueID) throws {
         guard var object = try object(id), object.isPending else { return }
         object.made = nil

@@ -122,7 +122,7 @@ extension RecordsTransaction {
     /// edits over the quota are held.
     /// - Returns: the slugs with which clocks were refused.
     private func take(_ receipt: JSON, of part: PushBatch.Part, isRelay: Bool) throws -> Set<String> {
-        // The DeletedObject is in the same response. The unsent text is rescued when it is processed.
+        // The DeletedObject is in the same response. The unsent text is rescued when the DeletedObject is processed.
         if receipt["status"]?.string == "deleted" { return [] }
         let problem = receipt["problem"]
         if problem?["slug"]?.string == RecordsTransaction.overQuota {
@@ -302,8 +302,8 @@ extension RecordsTransaction {
         }
     }
 
-    /// Retries to add attachments to their notes that the server refused because another note had them (`attachment-in-use`). An
-    /// attachment is retried when another note has removed it, or when a note was deleted.
+    /// Retries attachments that the server refused because another note had them (`attachment-in-use`): adds each of them to its
+    /// note again when another note has removed it, or when a note was deleted.
     /// - Parameter freed: the registers of the attachments that notes have removed.
     private func retryAttachments(freed: [(id: UniqueID, attributes: Set<String>)], isNoteDeleted: Bool) throws {
         guard isNoteDeleted || !freed.isEmpty else { return }

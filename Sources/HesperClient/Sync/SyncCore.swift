@@ -51,8 +51,8 @@ package struct SyncProgress: Sendable, Equatable {
 /// Rounds of sync: each sends a push and receives a page, until nothing is left on either side (protocol.md, Sync cycle).
 ///
 /// A synchronous value without tasks, timers, network and randomness. Each step runs in one transaction, and returns
-/// what to do after the transaction is committed. If the transaction fails, the value must be replaced with a copy from
-/// before the step.
+/// the effects to carry out after the transaction is committed. If the transaction fails, the value must be replaced
+/// with a copy from before the step.
 package struct SyncCore: Sendable {
     package private(set) var progress = SyncProgress()
     private var backOff: BackOff
@@ -90,7 +90,7 @@ package struct SyncCore: Sendable {
         var openedAt = Timestamp(clamping: 0)
         /// The number of successive interruptions.
         var breaks = 0
-        /// The earliest time at which it may be opened again.
+        /// The earliest time at which the stream may be opened again.
         var after = Timestamp(clamping: 0)
         var retry: Int64?
     }
@@ -204,8 +204,8 @@ package struct SyncCore: Sendable {
             if push.isEmpty { push = try transaction.nextPush(limit: round.objectLimit) }
         }
         if push.isEmpty, !round.hasMore, !round.isConfirmed, try transaction.sync.isIdentical == false {
-            // Events that are newer than this response may have been processed before. The digests must differ twice
-            // (protocol.md, Events).
+            // The copy is repaired only if the digests differ twice in succession, because an event that is newer than
+            // this response may have been processed before it (protocol.md, Events).
             round.isConfirmed = true
             round.hasMore = true
         }
@@ -359,7 +359,7 @@ package struct SyncCore: Sendable {
         backOff.delay(afterFailures: failures, from: SyncCore.firstRetry, upTo: SyncCore.longestDelay)
     }
 
-    /// The time of the next sync. Changes wait for a scheduled retry.
+    /// The time of the next sync. If a retry is scheduled, changes are not sent before the retry.
     private func nextSync(_ transaction: RecordsTransaction) throws -> Timestamp {
         let now = transaction.now
         if let due, due.milliseconds == 0 { return due }
@@ -435,7 +435,7 @@ extension Timestamp {
 }
 
 extension String {
-    /// The text as part of a query.
+    /// The text with percent-encoding, as in the query of a URL.
     var percentEncoded: String {
         utf8.map { byte in
             let isPlain =

@@ -20,7 +20,7 @@ package actor SyncRunner {
     /// Inputs that have not been processed yet, in their order.
     private var syncInputs: [SyncInput] = []
     private var transferInputs: [TransferCore.Input] = []
-    /// Whether the last input `isSyncing` of the transfers was true.
+    /// The value of the last input `isSyncing` that was added for the transfers.
     private var isSyncing = true
     private var localFailures = 0
     private var backOff: BackOff
@@ -312,10 +312,10 @@ package actor SyncRunner {
             send(request, .transferRequest) { $0.transferInputs.append(.response(number, $1)) }
         case .wake(let moment): sleep(until: moment, .transferTimer) { $0.transferInputs.append(.wake) }
         case .status(let status): around.transfers = status
-        // Edits that name the attachment waited for its upload.
+        // Sync can now send the edits that name the attachment, which waited for the upload.
         case .uploaded, .uploadRefused: syncInputs.append(.changed)
         case .downloaded: break
-        // The next round of sync determines the reason, and records it.
+        // The next round of sync determines why the server refused the token, and records the reason.
         case .signInAgain: syncInputs.append(.changed)
         }
     }
@@ -397,7 +397,7 @@ package actor SyncRunner {
             do throws(AccountError) {
                 _ = try await accounts.serverInfo()
             } catch {
-                // Sync gets the other errors too, and reports them.
+                // All other errors also occur in rounds of sync, which report them.
                 guard case .serverTooOld(let missing) = error else { return }
                 await self?.ended(.serverInfo, of: run) { $0.around.missingFeatures = missing }
             }

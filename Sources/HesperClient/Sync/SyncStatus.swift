@@ -2,7 +2,7 @@ public import Foundation
 internal import GRDB
 internal import HesperModel
 
-/// The state of sync: what is left to send and to fetch, and the problem that prevents it.
+/// The state of sync: the amounts that are left to send and to fetch, and the problem that prevents this.
 ///
 ///     for await status in store.statuses { show(status) }
 public struct SyncStatus: Sendable, Equatable {

@@ -162,7 +162,7 @@ package struct TransferCore: Sendable {
         }
         guard token != nil else { return effects }
         try deleteUnneededFiles(transaction, files)
-        // Nearly every step finds nothing to transfer.
+        // If there is nothing to transfer, which is nearly always the case, no other query is needed.
         let hasTransfers = try !TransferTable(transaction).isEmpty
         if job == nil, hasTransfers { try begin(transaction, files) }
         try report(transaction, hasTransfers: hasTransfers)

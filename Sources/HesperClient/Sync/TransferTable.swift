@@ -51,7 +51,7 @@ package struct TransferTable {
         }
     }
 
-    /// The values of a transfer, from the row of its attachment.
+    /// The SQL expressions for the values of a transfer, computed from the row of its attachment.
     private static func columns(_ prefix: String) -> String {
         """
         \(prefix)id, coalesce(\(prefix)pending ->> '$.needsBytes', 0), coalesce(\(prefix)body ->> '$.byteCount', 0),
@@ -144,7 +144,7 @@ package struct TransferTable {
         }
     }
 
-    /// The next transfer in a direction that need not wait for a retry; nil if there is none.
+    /// The next transfer in one direction, among those that do not wait for a retry; nil if there is none.
     /// - Parameter isWanted: whether to consider only transfers that the app requested.
     func next(isUpload: Bool, isWanted: Bool = false, at now: Timestamp, _ policy: Policy) throws -> TransferRow? {
         let sql = """
@@ -171,7 +171,7 @@ package struct TransferTable {
         ])
     }
 
-    /// Adds the download of an attachment whose bytes another copy of this device uploaded.
+    /// Adds the download of an attachment whose bytes another copy of this device's file uploaded.
     func download(_ id: UniqueID) throws { try add(Data(id.bytes)) }
 
     func remove(_ id: UniqueID) throws {
@@ -184,7 +184,7 @@ package struct TransferTable {
             sql: "UPDATE transfers SET retryAt = 0, failures = 0 WHERE retryAt <> 0")
     }
 
-    /// Schedules the transfers that wait for longer than until `moment` to be attempted at once.
+    /// Schedules the transfers whose next attempt is later than `moment` to be attempted at once.
     func retry(after moment: Timestamp) throws {
         try database.execute(
             sql: "UPDATE transfers SET retryAt = 0 WHERE retryAt > ?", arguments: [moment.milliseconds])

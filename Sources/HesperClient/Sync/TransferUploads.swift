@@ -9,7 +9,7 @@ enum TransferOutcome: Equatable {
     case finished
     /// The attachment was deleted on the server.
     case deleted
-    /// The server's state differs from what was assumed. Continue with another request.
+    /// The state of the upload on the server differs from the assumed state. Continue with another request.
     case restart
     case noResponse
     case refused(ServerProblem)
@@ -20,7 +20,7 @@ enum TransferOutcome: Equatable {
 /// Uploads in parts with the requests for resumable uploads (protocol.md, Resumable uploads). Small files are sent in
 /// one request.
 struct TransferUploads: Sendable {
-    /// The size of a part, which is halved when parts do not arrive, and doubled again when they do.
+    /// The size of a part. It is halved when parts do not arrive, and doubled again when they arrive.
     private(set) var partBytes: Int
     private let maximumPartBytes: Int
     /// The offsets that the server acknowledged. After an error the offset must be requested.

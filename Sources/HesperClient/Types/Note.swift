@@ -19,8 +19,8 @@ public struct Note: SyncedObject {
     @Merged public var attachments = MergedSet<Attachment.ID>()
     /// Whether the note is shown above the others.
     @Merged public var isPinned = false
-    /// The path of the note's file in a folder of text files that is kept in sync, such as `Kitchen/Soup.md`; nil if no such folder
-    /// has set it.
+    /// The path of the note's file, such as `Kitchen/Soup.md`, in a folder of text files that is synced with the notes. Nil if no
+    /// such folder has set a path.
     @Merged public var path: String?
     /// `crlf` if the lines of that file end with CR LF; nil otherwise. The lines of ``text`` then end with LF.
     @Merged public var lineEnds: String?

@@ -98,7 +98,8 @@ struct RequestTarget {
         throw Problem(.unknownField, "The parameter \"\(name.prefix(64))\" is unknown.", at: name)
     }
 
-    /// A parameter that must be a whole number; `standard` if it was not sent. If it exceeds the range, its upper bound.
+    /// A parameter that must be a whole number: `standard` if the parameter was not sent, and the upper bound of the
+    /// range if the number is greater.
     func integer(_ name: String, default standard: Int, in range: ClosedRange<Int>) throws(Problem) -> Int {
         guard let text = self[name] else { return standard }
         guard let value = Int(text), value >= range.lowerBound else {

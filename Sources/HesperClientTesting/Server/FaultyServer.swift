@@ -20,7 +20,7 @@ package struct FaultyServer: Sendable {
 
     /// Makes the next requests fail.
     /// - Parameters:
-    ///   - fault: what goes wrong.
+    ///   - fault: the fault of the requests.
     ///   - count: the number of requests to which the fault applies.
     ///   - path: the fault applies only to requests whose path begins with this text.
     package mutating func plan(_ fault: Fault, times count: Int, path: String) {
@@ -79,7 +79,7 @@ extension ServerCore {
 }
 
 extension ServerRequest {
-    /// Whether the request has a sync token, which can have expired.
+    /// Whether the request has a sync token, which may have expired.
     fileprivate var hasSyncToken: Bool {
         guard path == "/v1/sync" else { return path.contains("since=") }
         guard case .object(let object)? = try? JSONReader.read(body) else { return false }

@@ -55,7 +55,7 @@ struct FeedToken: Sendable, Equatable {
     }
 }
 
-/// A number of objects, and of the bytes of their JSON.
+/// A number of objects, and the size of their JSON in bytes.
 struct FeedSize: Sendable, Equatable {
     var objects = 0
     var bytes = 0

@@ -46,7 +46,7 @@ package struct MemoryFiles: Sendable {
     /// Removes the bytes of an attachment, as a damaged disk would.
     package mutating func lose(_ id: UniqueID) { files[id] = nil }
 
-    /// Adds the bytes of another copy that this copy lacks. The bytes of attachments are stored apart from the
+    /// Adds the bytes that another copy has and this copy lacks. The bytes of attachments are stored apart from the
     /// database, so they remain when an older copy of the database is restored.
     mutating func merge(_ other: MemoryFiles) { files.merge(other.files) { own, _ in own } }
 }

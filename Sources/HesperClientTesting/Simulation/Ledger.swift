@@ -25,7 +25,8 @@ struct Ledger {
     /// The devices that were lost and revoked, and the nodes that were revoked.
     var lostDevices: Set<String> = []
     var revokedNodes: Set<NodeID> = []
-    /// The nodes that two devices share, because one is an undetected copy of the other's file, and these devices.
+    /// The nodes that two devices share, because the file of one device is an undetected copy of the file of the other
+    /// device. ``twins`` has the names of these devices.
     var sharedNodes: Set<NodeID> = []
     var twins: Set<String> = []
     private var words = 0
@@ -92,11 +93,11 @@ struct Ledger {
 
     mutating func detach(_ id: UniqueID) { attached[id] = nil }
 
-    /// Records words that may occur twice in a text: two copies of a file have them, or the server cannot know that one of two texts
-    /// that have them descends from the other.
+    /// Records words that may occur twice in a text, because two copies of a file contain them, or because two texts contain them
+    /// and the server cannot know that one text descends from the other text.
     mutating func mayDouble(_ words: some Sequence<String>) { doubled.formUnion(words) }
 
-    /// Records what a request changed on the server.
+    /// Records the changes that a request made on the server.
     /// - Parameter isSeen: whether a device that deleted a note had seen its words, as far as the server can know.
     mutating func read(_ scope: MemoryScope, isSeen: (UniqueID) -> Bool = { _ in true }) {
         let touched = Set(scope.touched[readTouched...])
@@ -137,7 +138,7 @@ struct Ledger {
         readParcels[id] = parcels.count
     }
 
-    /// Records a revocation, which reverts texts of the lost device and merges of them.
+    /// Records a revocation, which reverts texts of the lost device and the merges of these texts.
     mutating func readRevocation(_ scope: MemoryScope) {
         let before = texts.values.reduce(into: Set<String>()) { $0.formUnion($1) }
         read(scope)

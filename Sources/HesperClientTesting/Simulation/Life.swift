@@ -87,7 +87,7 @@ package final class Life {
             }
             if isSettling, events % 8 == 0, try isSettled() { break }
             if now > end || events > Life.eventLimit {
-                // First reports the objects that differ.
+                // The objects that differ are reported first.
                 for device in devices where !device.isLost { try checkCopy(of: device, server.core.accounts[0].scope) }
                 fail("the copies are not equal after \(events) events: \(try unsettled())")
             }

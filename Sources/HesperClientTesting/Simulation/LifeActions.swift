@@ -154,7 +154,7 @@ extension Life {
         schedule(.saveDraft(index, run: device.run), in: 1_000..<20_000)
     }
 
-    /// Saves what somebody has been editing. The note may have changed since.
+    /// Saves the draft that somebody has been editing. The stored note may have changed since it was read.
     func saveDraft(_ index: Int) throws {
         let device = devices[index]
         guard var draft = device.draft else { return }
@@ -249,7 +249,7 @@ extension Life {
         }
     }
 
-    /// Removes an attachment from a note, and perhaps adds it to another one in the same transaction.
+    /// Removes an attachment from a note, and perhaps adds it to another note in the same transaction.
     private func moveAttachment(_ index: Int, _ note: UniqueID) throws {
         let device = devices[index]
         let attachments = try device.database.read {

@@ -32,8 +32,8 @@ extension Life {
         }
     }
 
-    /// Checks which value the app sees of an attribute with an unsent edit: the value with the greater clock, but an unsent text
-    /// always (clients.md, rule 3).
+    /// Checks which value the app sees of an attribute with an unsent edit: for a text, the unsent text, and otherwise the value
+    /// with the greater clock (clients.md, rule 3).
     private func checkVisible(on device: SimulatedDevice) throws {
         try device.database.read { transaction in
             for type in try transaction.types {
@@ -117,8 +117,8 @@ extension Life {
         }
     }
 
-    /// Checks that every word that was typed and not removed is in the text of a note or on a shelf, and in no text twice, except the
-    /// words that the ledger lists as exceptions.
+    /// Checks that every word that was typed and not removed is in the text of a note or on a shelf, and that no text contains a
+    /// word twice. The ledger lists the words that are exceptions.
     private func checkWords(_ scope: MemoryScope) throws {
         var current: Set<String> = []
         for id in scope.states.keys.sorted() {

@@ -5,7 +5,8 @@ internal import HesperModel
 extension Life {
     /// Checks that a counter is the sum of all counts, and that a set has the members that were added and not removed.
     func checkObjects(of device: SimulatedDevice, _ scope: MemoryScope) throws {
-        // The server may not have received what a lost device counted. Copies that share a node share its part of a counter.
+        // The server may not have received the counts of a lost device. Copies that share a node also share the node's
+        // register of a counter.
         let unsure = ledger.lostDevices.union(ledger.twins)
         try device.database.read { transaction in
             let shelved = Set(try transaction.shelf().map(\.id))
@@ -110,7 +111,7 @@ extension Life {
         device.pushed = Life.changes(in: request)
         let isAsked = device.askedAt >= device.pushedAt
         if !device.pushed.isEmpty, device.pushed == device.answered, !isAsked, now < device.answeredAt + 25_000 {
-            fail("\(device.name) sends again what was answered: \(device.pushed)")
+            fail("\(device.name) sends changes again that were answered: \(device.pushed)")
         }
         device.pushedAt = device.environment.now
     }

@@ -3,7 +3,7 @@ internal import HesperModel
 
 /// A device of a simulated life: its file, the cores of its sync, and the requests in progress.
 ///
-/// It carries inputs from one core to the other as `SyncRunner` does.
+/// It passes inputs from one core to the other, as `SyncRunner` does.
 final class SimulatedDevice {
     let name: String
     let environment: DeviceEnvironment
@@ -95,7 +95,7 @@ final class SimulatedDevice {
     func add(_ input: SyncInput) { syncInputs.append(input) }
     func add(_ input: TransferCore.Input) { transferInputs.append(input) }
 
-    /// Tells both cores what `SyncRunner` tells them when the app changed the copy.
+    /// Adds the inputs that `SyncRunner` adds for both cores when the app has changed the copy.
     func addChange() {
         syncInputs.append(.changed)
         transferInputs.append(.changed)
@@ -195,8 +195,8 @@ final class SimulatedDevice {
         }
     }
 
-    /// The words of this device's texts that the server has, but whose response has not arrived, except the words of
-    /// their bases.
+    /// The words of texts that the server has received from this device, while the device has not received the
+    /// response. The words of the bases of these texts are left out.
     func unansweredWords(_ scope: MemoryScope) throws -> Set<String> {
         try database.read { transaction in
             var words: Set<String> = []
