@@ -11,7 +11,8 @@ struct Absence: Codable, Equatable, Sendable {
     /// The time of the first scan in which the file was missing.
     var date: Date { Date(timeIntervalSince1970: since) }
 
-    /// The time for which a file must be missing, in seconds, and the number of scans.
+    /// The minimum time, in seconds, and the minimum number of scans for which a file must be missing before its note
+    /// or attachment is deleted.
     static let minimumTime = 300.0
     static let minimumScans = 2
     /// Deletions must be confirmed if the number of missing files is greater than this limit and greater than a tenth

@@ -24,7 +24,7 @@ struct AttachmentEntry: Codable, Equatable, Sendable {
 
 /// An attachment of a note, with the properties that a round needs.
 struct MirrorAttachment: Equatable, Sendable {
-    /// The note that has it.
+    /// The note that has the attachment.
     var note: NoteID
     /// Its `filename`, if it can be the path of a file; otherwise nil.
     var path: String?

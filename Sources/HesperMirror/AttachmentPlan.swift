@@ -7,7 +7,7 @@ struct AttachmentPlan: Sendable {
     enum Action: Equatable, Sendable {
         /// A file to which a note links becomes an attachment of the note.
         case create(path: String, note: NoteID?)
-        /// A file is an attachment that has no file yet: they have the same bytes.
+        /// A file without an attachment and an attachment without a file have the same bytes: they are joined.
         case adopt(AttachmentID, path: String)
         /// The bytes of the file were changed: a new attachment takes the place of the old one.
         case replace(AttachmentID, path: String)
@@ -19,11 +19,14 @@ struct AttachmentPlan: Sendable {
         case make(AttachmentID, path: String)
         /// The bytes of an attachment without a file must be downloaded first.
         case fetch(AttachmentID)
-        /// An attachment was replaced elsewhere by one with the same bytes: the file belongs to the new one, and is moved to its path.
+        /// An attachment was replaced elsewhere by one with the same bytes: the file belongs to the new attachment, and is moved to
+        /// the path of the new attachment.
         case renew(AttachmentID, as: AttachmentID, from: String, to: String)
-        /// An attachment has the path and the bytes of another one, and its note links to the file: it is removed from the note.
+        /// An attachment without a file has the path and the bytes of another attachment, and the notes of both link to the file:
+        /// the attachment is removed from its note.
         case drop(AttachmentID)
-        /// An attachment has the path and the bytes of another one, which stays: the file then belongs to the other one.
+        /// The attachment of a file has the path and the bytes of another attachment, which stays: the file then
+        /// belongs to the other attachment.
         case yield(AttachmentID, to: AttachmentID)
         /// The attachment was removed elsewhere: the file is moved to the trash.
         case trash(AttachmentID, path: String)
@@ -53,7 +56,7 @@ struct AttachmentPlan: Sendable {
 
     /// The input of a plan.
     struct Situation: Sendable {
-        /// The files that are linked, have an entry, or may belong to one. Others need not be here.
+        /// The files that are linked, have an entry, or may belong to an entry. Other files may be left out.
         var files: [String: AttachableFile] = [:]
         /// The entries whose files were not found although they may exist, each with the reason.
         var unseen: [AttachmentID: SkippedFile.Reason] = [:]
@@ -61,12 +64,12 @@ struct AttachmentPlan: Sendable {
         var paths: Set<String> = []
         /// Whether the file system treats names that differ in case as equal.
         var foldsNames = false
-        /// Beginnings of paths that cannot be used, with a slash at the end.
+        /// The prefixes of paths that cannot be used. Each ends with a slash.
         var closed: [String] = []
         var entries: [AttachmentID: AttachmentEntry] = [:]
-        /// The attachments that a note has.
+        /// The attachments that belong to a note.
         var attachments: [AttachmentID: MirrorAttachment] = [:]
-        /// The attachments that exist, also those that no note has.
+        /// All attachments that exist, including those that belong to no note.
         var existing: Set<AttachmentID> = []
         /// The attachments that have an entry and that the server does not have.
         var unsent: Set<AttachmentID> = []
@@ -91,11 +94,11 @@ struct AttachmentPlan: Sendable {
     private var files: [String: AttachableFile]
     /// The attachments without an entry that have not been given a file.
     private var free: [AttachmentID: MirrorAttachment]
-    /// The entries that keep their files, by path.
+    /// The attachments that keep or get a file in this round, by the path of the file.
     private var kept: [String: AttachmentID] = [:]
-    /// The exact paths that are taken.
+    /// The paths that are taken, compared exactly.
     private var paths: Set<String>
-    /// The names that are taken. They are collected when the first new name is needed.
+    /// The paths that are taken, compared without regard to case. They are collected when the first new name is needed.
     private var names: FileNames?
 
     init(_ situation: Situation) {
@@ -119,7 +122,8 @@ struct AttachmentPlan: Sendable {
 
     // MARK: Files that were moved
 
-    /// Finds the files of entries whose paths have no file: by inode and birth, else by a unique hash.
+    /// Finds the files of entries whose paths have no file: by the inode and its creation time, else by a hash that
+    /// only one file has.
     private func locate() -> [AttachmentID: AttachableFile] {
         let missing = situation.entries.filter { files[$0.value.path] == nil && situation.unseen[$0.key] == nil }
         guard !missing.isEmpty else { return [:] }
@@ -251,7 +255,7 @@ struct AttachmentPlan: Sendable {
         } else if situation.unsent.contains(id) || entry.isReleased {
             actions.append(.forget(id))
         } else if let (new, attachment) = free.first(where: { $0.value.path == file.path }), !attachment.hasBytes {
-            // The file is replaced when the bytes of its successor are here.
+            // The file is replaced later, when the bytes of the new attachment are on this device.
             kept[file.path] = id
             free[new] = nil
             actions.append(.fetch(new))
@@ -340,8 +344,8 @@ struct AttachmentPlan: Sendable {
         return true
     }
 
-    /// Joins an attachment with another one of the same path and bytes: two devices have made attachments of the same file. The one
-    /// with the smaller ID stays, so that all devices make the same decision, unless a text contains the ID of the other one.
+    /// Joins two attachments with the same path and bytes, which two devices have made from the same file. The attachment with the
+    /// smaller ID stays, so that all devices make the same decision, unless a text contains only the ID of the other attachment.
     private mutating func join(_ id: AttachmentID, _ attachment: MirrorAttachment) -> Bool {
         guard !situation.isPullOnly, let path = attachment.path, let other = kept[path],
             let entry = situation.entries[other], entry.path == path, entry.sha256 == attachment.sha256,
@@ -377,7 +381,7 @@ struct AttachmentPlan: Sendable {
 }
 
 extension AttachmentPlan.Action {
-    /// The attachment of the action that has an entry; otherwise nil.
+    /// The attachment of the action if it had an entry before the action; otherwise nil.
     var id: AttachmentID? {
         switch self {
         case .create, .adopt, .make, .fetch, .drop: nil

@@ -55,7 +55,7 @@ final class Folder: Sendable {
 
     // MARK: Opening
 
-    /// Opens a folder by its path, which is relative to this one. The caller closes it.
+    /// Opens a folder by its path, which is relative to this folder. The caller closes it.
     func open(_ path: String, creating: Bool = false) throws -> Int32 {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
         var descriptor = try check(self.path) { systemOpen(self.path, flags) }
@@ -286,7 +286,7 @@ final class Folder: Sendable {
         }
     }
 
-    /// Removes a file that a replacement left.
+    /// Removes a temporary file that a replacement left behind.
     func removeTemporary(_ name: String) {
         guard let temporary = try? open(Folder.temporary) else { return }
         defer { close(temporary) }

@@ -31,7 +31,7 @@ struct FolderScanner {
         fileprivate(set) var mounts: Set<String> = []
         fileprivate(set) var rules = IgnoreRules()
 
-        /// The reason why a file is not found, other than that it is missing.
+        /// The reason why a file may exist although it was not found; nil if the file is missing.
         /// - Parameter wasMounted: whether the file was on another file system.
         func reason(_ path: String, wasMounted: Bool) -> SkippedFile.Reason? {
             if let reason = closed.first(where: { path.hasPrefix($0.prefix) })?.reason { return reason }

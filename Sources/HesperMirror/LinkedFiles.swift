@@ -9,7 +9,7 @@ struct FileLink: Hashable, Sendable {
 
     init(_ targets: [String], isWiki: Bool = false) { (self.targets, self.isWiki) = (targets, isWiki) }
 
-    /// The links of a text that can be links to files, without those in code. Links to web pages are left out.
+    /// The links in a text that may lead to files. Links in code and links to web pages are left out.
     static func all(in text: String) -> [FileLink] {
         guard text.utf8.contains(UInt8(ascii: "[")) else { return [] }
         var scanner = LinkScanner(Array(text.utf8))
@@ -204,9 +204,11 @@ private struct LinkScanner {
         return nil
     }
 
-    /// The paths that a destination can mean: decoded, without a query and a fragment, and as it is written.
+    /// The paths that a destination can mean: the decoded destination, the same without query and fragment, and the
+    /// destination as it is written.
     private static func targets(_ written: String) -> [String] {
-        // An absolute path or an address. A file whose name has a colon is written `./a:b.png`.
+        // Absolute paths, fragments and URLs do not lead to files. A link to a file whose name has a colon must be
+        // written `./a:b.png`.
         guard !written.isEmpty, !written.hasPrefix("/"), !written.hasPrefix("#"),
             written.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:/) == nil
         else { return [] }
@@ -225,7 +227,7 @@ private struct LinkScanner {
 /// Finds the files to which links lead.
 struct LinkedFiles {
     private let paths: [String: String]
-    /// The paths of the files with a name; empty if there are several.
+    /// For each file name, the path of the file; empty if several files have this name.
     private var byName: [String: String] = [:]
 
     init(_ files: some Sequence<String>) {
@@ -236,8 +238,9 @@ struct LinkedFiles {
         }
     }
 
-    /// The path of the file to which a link leads: relative to the note's folder, else relative to the whole folder, else, with double
-    /// brackets, by a name that only one file has. Nil if there is no such file.
+    /// The path of the file to which a link leads; nil if there is none. The target is looked up relative to the note's folder, and
+    /// then relative to the whole folder. A target in double brackets may also be the name of a file in any folder, if only one
+    /// file has this name.
     func path(of link: FileLink, in note: String) -> String? {
         let folders = NotePath.folders(of: note)
         for target in link.targets {

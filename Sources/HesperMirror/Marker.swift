@@ -5,7 +5,7 @@ import HesperModel
 struct Marker: Codable, Equatable, Sendable {
     /// The ID of the folder. The state is kept under this name.
     var folder: String
-    /// The name of the machine that keeps the folder.
+    /// The name of the machine that syncs the folder.
     var host: String
 
     static let folderName = ".hesper"

@@ -42,7 +42,7 @@ final class Mirror {
     /// The marker that the folder must have; nil before it has one.
     var marker: Marker?
     private let isPullOnly: Bool
-    /// Whether nothing at all is written, because another process may keep the folder.
+    /// Whether nothing may be written, neither files nor entries, because another process may sync the folder.
     private let isLooking: Bool
     /// The wall clock.
     private let now: @Sendable () -> Date
@@ -224,7 +224,8 @@ final class Mirror {
         }
     }
 
-    /// Reports an action that is not possible. Other errors end the round.
+    /// Handles the error of an action: reports that the action was skipped, or requests another round. Rethrows other
+    /// errors, which end the round.
     private func handle(_ error: any Error, _ action: MirrorPlan.Action, _ report: inout Report) throws {
         switch error {
         case let failure as Folder.Failure where failure.code != ENOSPC && failure.code != EDQUOT:
@@ -305,7 +306,7 @@ final class Mirror {
             report.isIncomplete = true
             return
         }
-        // The file has a former text of the note, so there is nothing in it to be merged.
+        // The file has a former text of the note, so it contains nothing that must be merged.
         try await map.adopt(id, older: content, at: path, settingPath: true)
         report.adopted += 1
         try await write(id, path, &report)
@@ -356,7 +357,7 @@ final class Mirror {
             let base = try await map.wrote(note, hash: hash, stamp, at: now().timeIntervalSince1970)
             var former = FormerFile(
                 name: name, id: id, path: path, hash: entry.fileHash, text: base, replaced: Folder.now)
-            // The file may have been saved just before it was replaced.
+            // An editor may have saved the file just before it was replaced.
             try await look(at: &former, bytes, &report)
             formerFiles.append(former)
             report.written += 1
@@ -410,7 +411,7 @@ final class Mirror {
     }
 
     /// Creates the files of notes. The list of these files is saved first: if the process is killed before the entries are saved,
-    /// the next process finds in the list to which notes the files belong.
+    /// the next process uses the list to assign the files to their notes.
     private func make(_ actions: inout [MirrorPlan.Action], _ report: inout Report) async throws {
         defer { actions = [] }
         var files: [(action: MirrorPlan.Action, new: NewFile, note: CurrentNote)] = []
@@ -460,7 +461,7 @@ final class Mirror {
         guard let entry = map.entries[id] else { return }
         let place = try trash.add(path, at: now())
         if FileText.hash(try folder.read(place).0) != entry.fileHash {
-            // The file was saved just before it was moved.
+            // An editor saved the file just before it was moved.
             _ = try folder.move(place, to: path)
             report.isSettling = true
             return

@@ -27,11 +27,11 @@ final class MirrorAttachments {
     private let isLooking: Bool
     private var scanner: AttachableScanner
     private var trash: Trash { Trash(folder: folder) }
-    /// The links of notes, by the hash of the text in which they were found.
+    /// The links of notes, each with the hash of the text in which they were found.
     private var links: [NoteID: (textHash: String, links: [FileLink])] = [:]
-    /// The attachments of notes, by the version of the note.
+    /// The attachments of notes, each with the version of the note for which they were read.
     private var members: [NoteID: (version: String, attachments: [AttachmentID])] = [:]
-    /// The notes of attachments.
+    /// The note that has each attachment.
     private var holders: [AttachmentID: NoteID] = [:]
     /// The properties of attachments. They never change.
     private var known: [AttachmentID: HesperClient.Attachment] = [:]
@@ -243,7 +243,8 @@ final class MirrorAttachments {
         }
     }
 
-    /// Reports an action that is not possible. Other errors end the round.
+    /// Handles the error of an action: reports that the action was skipped, or requests another round. Rethrows other
+    /// errors, which end the round.
     private func handle(_ error: any Error, _ action: AttachmentPlan.Action, _ report: inout Mirror.Report) throws {
         func skip(_ reason: SkippedFile.Reason) {
             guard let path = action.path ?? action.id.flatMap({ entries[$0]?.path }) else { return }
@@ -305,7 +306,7 @@ final class MirrorAttachments {
     // MARK: From the folder to the store
 
     /// Makes an attachment from a file.
-    /// - Parameter old: the attachment whose place it takes.
+    /// - Parameter old: the attachment that is replaced; nil if there is none.
     /// - Returns: whether it was made.
     private func attach(
         _ path: String, to note: NoteID, replacing old: AttachmentID? = nil, _ report: inout Mirror.Report
@@ -392,7 +393,7 @@ final class MirrorAttachments {
         report.detached += 1
     }
 
-    /// Removes an attachment whose file belongs to another one from now on.
+    /// Removes an attachment whose file belongs to another attachment from now on.
     private func yield(_ id: AttachmentID, to new: AttachmentID, _ report: inout Mirror.Report) async throws {
         guard var entry = entries[id], let former = holders[id], let holder = holders[new] else { return }
         entry.note = holder
@@ -406,7 +407,7 @@ final class MirrorAttachments {
 
     // MARK: From the store to the folder
 
-    /// An entry for the file of an attachment that has a note.
+    /// The entry for the file of an attachment; nil if no note has the attachment.
     private func entry(_ id: AttachmentID, _ path: String, _ sha256: String, _ stamp: FileStamp) -> AttachmentEntry? {
         guard let note = holders[id] else { return nil }
         return AttachmentEntry(
@@ -467,7 +468,7 @@ final class MirrorAttachments {
         guard let entry = entries[id] else { return }
         let place = try trash.add(path, at: now)
         if try folder.reader(place).data().0.sha256 != entry.sha256 {
-            // The file was saved just before it was moved.
+            // An editor saved the file just before it was moved.
             _ = try folder.move(place, to: path)
             report.isSettling = true
             return

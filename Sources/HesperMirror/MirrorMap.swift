@@ -2,8 +2,8 @@ import Foundation
 import HesperClient
 import HesperModel
 
-/// The map of files and notes, in the local store: each change is saved in the transaction of the edits that belong to it, so that
-/// a process can be killed at any time.
+/// The map of files and notes. It is saved in the local store: each change is saved in the same transaction as the edits that
+/// belong to the change, so that the process can be killed at any time.
 final class MirrorMap {
     let store: LocalStore
     private(set) var entries: [NoteID: MirrorEntry]
@@ -26,7 +26,7 @@ final class MirrorMap {
         static func entry(_ id: NoteID) -> String { "\(entry)\(id)" }
         /// The base of the next edit.
         static func base(_ id: NoteID) -> String { "mirror.base.\(id)" }
-        /// The files that are being made.
+        /// The files that are being created.
         static let new = "mirror.new"
         static func former(_ id: NoteID) -> String { "mirror.former.\(id)" }
         /// The texts of a path whose note is gone, which editors may still show.
@@ -130,7 +130,7 @@ final class MirrorMap {
     }
 
     /// Adds to the map the files of the saved list that a killed process had created.
-    /// - Parameter isMade: whether a file exists and was made of its note.
+    /// - Parameter isMade: whether a file exists and was created from its note.
     func resume(settingPath: Bool, _ isMade: (NewFile) -> Bool) async throws {
         guard let value = try await store.read({ try $0.local(Names.new) }) else { return }
         for file in try JSONDecoder().decode([NewFile].self, from: value) where isMade(file) {
@@ -206,7 +206,8 @@ final class MirrorMap {
             changed.version = isEqual ? try tx.version(of: id) ?? "" : ""
             entry = changed
             try tx.setBase(content.text, of: id)
-            // The editor now shows this text. Its next save is based on this text, or on what the mirror has written by then.
+            // The editor now shows this text. Its next save is based on this text, or on a text that the mirror has
+            // written by then.
             let saved = FormerText(text: content.text, replaced: now, wasSavedStale: true)
             try tx.setFormer(base.isStale ? [saved] : [], of: id)
             return !isEqual

@@ -70,7 +70,7 @@ struct MirrorPlan: Sendable {
         var others: [String] = []
         /// Whether the file system treats names that differ in case as equal.
         var foldsNames = false
-        /// Beginnings of paths that cannot be used, with a slash at the end.
+        /// The prefixes of paths that cannot be used. Each ends with a slash.
         var closed: [String] = []
         var entries: [NoteID: MirrorEntry] = [:]
         var notes: [NoteID: MirrorNote] = [:]
@@ -92,9 +92,9 @@ struct MirrorPlan: Sendable {
     private var continued: Set<NoteID> = []
     private let situation: Situation
     private var files: [String: FolderFile]
-    /// The exact paths that are taken.
+    /// The paths that are taken, compared exactly.
     private var paths: Set<String>
-    /// The names that are taken. They are collected when the first new name is needed.
+    /// The paths that are taken, compared without regard to case. They are collected when the first new name is needed.
     private var names: FileNames?
 
     init(_ situation: Situation) {
@@ -130,7 +130,8 @@ struct MirrorPlan: Sendable {
 
     // MARK: Files that were moved
 
-    /// Finds the files of entries whose paths have no file: by inode and birth, else by a unique hash.
+    /// Finds the files of entries whose paths have no file: by the inode and its creation time, else by a hash that
+    /// only one file has.
     private mutating func locate() -> [NoteID: FolderFile] {
         let paths = Set(situation.entries.values.map(\.path))
         let missing = situation.entries.filter { files[$0.value.path] == nil }
@@ -231,8 +232,8 @@ struct MirrorPlan: Sendable {
         var names = takenNames()
         self.names = nil
         defer { self.names = names }
-        // If names that differ in case are different files, or if the new path differs from the file's own only in
-        // case, it is enough that no file has exactly the new path.
+        // If the file system distinguishes case, or if only the case of the file's own name changes, the path is free
+        // unless exactly this path is taken.
         if !situation.foldsNames || FileNames.areEqual(path, entry.path) { return paths.insert(path).inserted }
         return names.take(path)
     }

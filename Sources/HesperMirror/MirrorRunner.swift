@@ -119,7 +119,7 @@ struct MirrorRunner {
             do { report = try await mirror.round(isConfirmed: isConfirmed) } catch let error
                 where !(error is MirrorError)
             {
-                // For example, the disk is full. Nothing is lost: the next round does the rest.
+                // For example, the disk may be full. Nothing is lost: the next round carries out the remaining actions.
                 if "\(error)" != failure { console.warn("\(error)") }
                 failure = "\(error)"
                 wakes.wake(after: .seconds(10))
@@ -144,7 +144,7 @@ struct MirrorRunner {
         console.show("Ended.")
     }
 
-    /// Prints what is new in a report.
+    /// Prints the parts of a report that the former report does not have.
     private func show(_ report: Mirror.Report, after former: Mirror.Report?) {
         for file in report.skipped where former?.skipped.contains(file) != true {
             console.warn("Skipped \(file.path): \(file.reason.rawValue)")

@@ -28,7 +28,7 @@ public struct MirrorSession {
     }
 
     private func start() async throws {
-        // With 10,000 files, the process then needs at most 92 MB instead of 138.
+        // With a single heap, the process needs at most 92 MB for 10,000 files, instead of 138 MB.
         folder_use_one_heap()
         let folder = try openFolder()
         if let marker = try Marker.read(folder) {
@@ -46,7 +46,7 @@ public struct MirrorSession {
 
     // MARK: The first run
 
-    /// Signs in, shows what would be done, and does it if the person agrees.
+    /// Signs in, shows the plan, and carries it out if the person agrees.
     private func begin(_ folder: Folder, _ marker: Marker, isNew: Bool) async throws {
         guard let server = options.server, let email = options.email else {
             throw MirrorError(
@@ -79,7 +79,7 @@ public struct MirrorSession {
                 mirror.marker = marker
                 try await run(mirror)
             } catch {
-                // Before the marker is written, nothing refers to the state.
+                // If the marker was not written, nothing refers to the state, so the state is removed.
                 if try Marker.read(folder) == nil {
                     try? await store.signOut(erasing: .always)
                     state.remove()
@@ -126,7 +126,7 @@ public struct MirrorSession {
             guard options.takesOver else {
                 throw MirrorError(
                     "\(folder.path) is synced by \(marker.host). Two machines must not sync one shared folder. "
-                        + "If \(marker.host) no longer does, give --take-over.")
+                        + "If \(marker.host) no longer syncs it, give --take-over.")
             }
             marker.host = Marker.host
         }

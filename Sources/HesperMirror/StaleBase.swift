@@ -1,13 +1,13 @@
 import Foundation
 
-/// A text that a file had before the mirror wrote another one, within the last day. An editor may still show it, and save the file
-/// without having seen what the mirror wrote.
+/// A text that a file had before the mirror wrote another text, within the last day. An editor may still show the former text, and
+/// save an edited version of it without having read the text that the mirror wrote.
 struct FormerText: Codable, Equatable, Sendable {
     var text: String
     /// The time at which the mirror replaced the text, in seconds since 1970.
     var replaced: Double
-    /// Whether the text was saved by an editor that did not show the latest contents. If it is saved again, it is used as it is, because
-    /// the person wants it.
+    /// Whether the text was saved by an editor that did not show the latest contents. If the same text is saved again, it is used
+    /// as it is, because the person then wants it.
     var wasSavedStale = false
 
     /// The time for which an editor may show a text, in seconds.

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The files of notes that were deleted elsewhere, in `.hesper/trash/<date>/`, and other contents that were replaced.
+/// The folders `.hesper/trash/<date>/`. They contain the files of notes that were deleted elsewhere, and other contents
+/// that were replaced.
 struct Trash {
     static let path = "\(Marker.folderName)/trash"
     private static let days = 30.0
@@ -29,7 +30,7 @@ struct Trash {
 
     /// Moves the files that a killed process left in the folder for temporary files to the trash, because they may contain text that is
     /// nowhere else.
-    /// - Parameter isKnown: whether bytes with a hash need not be saved.
+    /// - Parameter isKnown: whether the bytes with a hash are stored elsewhere, so that they need not be saved.
     func takeTemporaryFiles(unless isKnown: (String) -> Bool) throws {
         let manager = FileManager.default
         for name in (try? manager.contentsOfDirectory(atPath: "\(folder.path)/\(Folder.temporary)")) ?? [] {

@@ -14,7 +14,7 @@ final class WakeUps {
     private var sources: [any DispatchSourceProtocol] = []
     private let queue = DispatchQueue(label: "hesper.mirror")
 
-    /// The time between regular wake-ups, in seconds, and the time if the system does not report changes.
+    /// The time between regular wake-ups, in seconds. It is ``pollingInterval`` if the system does not report changes.
     private static let interval = 30.0
     private static let pollingInterval = 5.0
     /// The time between a change of the folder and the wake-up. Changes within this time usually cause one wake-up.
