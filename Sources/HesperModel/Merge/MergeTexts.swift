@@ -18,8 +18,8 @@ struct MergeTexts {
     struct Incoming {
         let clock: Clock
         let text: String
-        /// `base`, `baseValue` and `after` say from which texts this text descends, as the client states it. See
-        /// ``Change/textBase``, ``Change/textBaseValue`` and ``Change/textAfter``.
+        /// `base`, `baseValue` and `after` specify the texts from which this text descends, as stated by the client.
+        /// See ``Change/textBase``, ``Change/textBaseValue`` and ``Change/textAfter``.
         var base: Clock?
         var baseValue: String?
         var after: [Clock]?
@@ -33,7 +33,7 @@ struct MergeTexts {
         var named: [Clock] { ([base].compactMap(\.self) + (after ?? [])).filter { $0 != clock } }
     }
 
-    /// How an incoming text relates to the current text of the note.
+    /// The relation of an incoming text to the current text of the note.
     private enum Descent {
         /// A text in the bag descends from the incoming text.
         case history

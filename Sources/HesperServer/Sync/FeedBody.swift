@@ -65,7 +65,8 @@ struct FeedBody: PageSink {
         buffer.reserveCapacity(FeedBody.chunk + FeedBody.chunk / 8)
     }
 
-    /// Ends the first list, writes the other lists and what `writeTail` adds after them, and sends everything.
+    /// Ends the first list, writes the other lists, calls `writeTail` to add the members after them, and sends
+    /// everything.
     mutating func end(_ writeTail: (inout ByteBuffer) -> Void) {
         buffer.writeStaticString("]")
         for list in lists.dropFirst() {
