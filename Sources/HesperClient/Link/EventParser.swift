@@ -10,9 +10,9 @@ package struct EventParser: Sendable {
     /// contain one object of any size.
     package static let maximumEventBytes = 16 << 20
 
-    /// The value of the latest field `id`.
+    /// The value of the stream's latest field `id`.
     package private(set) var lastEventID = ""
-    /// The value of the latest field `retry`, in milliseconds.
+    /// The value of the stream's latest field `retry`, in milliseconds.
     package private(set) var retry: Int?
 
     private let maximumBytes: Int
@@ -30,7 +30,7 @@ package struct EventParser: Sendable {
         maximumBytes = maximumEventBytes
     }
 
-    /// An event exceeds the maximum size.
+    /// The error if an event exceeds the maximum size.
     package struct EventTooLarge: Error, Equatable {
         package var maximumBytes: Int
 

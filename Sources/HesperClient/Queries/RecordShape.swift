@@ -9,7 +9,7 @@ internal import HesperModel
 struct RecordShape<Record: MergedRecord>: Sendable {
     private let base: Record
     private let variants: [(name: String, record: Record)]
-    /// The properties for which there is no such record: enums that are not `CaseIterable`.
+    /// The properties for which no record with a value other than the default could be made: enums that are not `CaseIterable`.
     let unnamed: [String]
 
     static var shared: RecordShape {
@@ -40,7 +40,7 @@ struct RecordShape<Record: MergedRecord>: Sendable {
         self.unnamed = unnamed.filter { name in !variants.contains { $0.name == name } }
     }
 
-    /// The name of a property; nil if it cannot be found.
+    /// The name of the property to which a key path leads; nil if it cannot be found.
     func name<Leaf: MergedValue>(of path: KeyPath<Record, Leaf>) -> String? {
         let standing = base[keyPath: path]
         for (name, record) in variants where record[keyPath: path] != standing { return name }

@@ -17,7 +17,7 @@ extension JSON {
 
     init(clocks: [Clock]) { self = .array(clocks.map { .string($0.description) }) }
 
-    /// An object of JSON. Members that are nil or null are left out.
+    /// Creates a JSON object. Members that are nil or null are left out.
     package init(members: [(String, JSON?)]) {
         // Null too, because the literal `nil` is also a value of `JSON`.
         self = .object(
@@ -35,7 +35,7 @@ extension JSON {
     }
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The text of an object whose members `body` writes.
+    /// The text of a JSON object whose members `body` writes.
     static func text(_ body: (inout JSONWriter) -> Void) -> String {
         var writer = JSONWriter(capacity: 256)
         writer.object(body)

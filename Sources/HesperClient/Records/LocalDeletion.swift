@@ -26,7 +26,7 @@ package struct LocalDeletion: Sendable, Equatable {
         return heldUntil <= now || heldUntil.milliseconds - now.milliseconds > LocalDeletion.longestHold
     }
 
-    /// The element of a push.
+    /// The deletion in JSON, as an element of `deletedObjects` in a push. The local copy stores it in the same form.
     var change: JSON {
         JSON(members: [
             ("uniqueID", .string(deleted.uniqueID.description)), ("objectType", .string(deleted.objectType.name)),

@@ -60,9 +60,9 @@ package struct LocalEdit: Sendable, Equatable {
 extension LocalEdit {
     /// Writes the members of the edit's JSON.
     /// - Parameters:
-    ///   - isVisible: whether the app sees the value. If so, it is stored among the visible values, and is left out
-    ///     here.
-    ///   - below: the acknowledged register, which is written beside the edit. A base that equals it is left out.
+    ///   - isVisible: whether the app sees the edit's value. If so, the value and the clock are stored among the visible values, and
+    ///     are left out here.
+    ///   - below: the acknowledged register, which is written beside the edit. The text of a base that equals it is left out.
     func write(to writer: inout JSONWriter, isVisible: Bool, below: Cell?) {
         if !isVisible {
             writer.member("value", value.json)

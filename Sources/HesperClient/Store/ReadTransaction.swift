@@ -61,7 +61,7 @@ final class StoreReader {
         guard objectTypes.contains(Object.objectType) else { throw StoreError.typeNotDeclared(Object.objectType) }
     }
 
-    /// The record of an object that the app sees.
+    /// The record of an object; nil if the app does not see such an object.
     func record<Object: SyncedObject>(_ id: ObjectID<Object>) throws -> LocalObject? {
         try check(Object.self)
         guard let object = try records.object(id.uniqueID, type: Object.objectType), object.exists,

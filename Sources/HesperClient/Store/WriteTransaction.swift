@@ -54,8 +54,8 @@ public struct WriteTransaction {
         try writer.update(id, edit)
     }
 
-    /// Writes the properties that differ from those that were read, and leaves all others as they are. A text is merged with the
-    /// changes that arrived since it was read. If the object was not read from the store and does not exist, it is added.
+    /// Writes the properties that differ from those that were read, and leaves all other properties as they are. A text is merged with
+    /// the changes that arrived since it was read. If the object was not read from the store and does not exist, it is added.
     /// - Returns: the object as it is now, with the changes of other devices. Save later changes to this value.
     /// - Throws: ``StoreError/notFound(objectType:id:)`` if the object was deleted since it was read.
     @discardableResult
@@ -92,7 +92,7 @@ extension RecordsTransaction {
 final class StoreWriter {
     let reader: StoreReader
     let records: RecordsTransaction
-    /// The changes so far, in order.
+    /// The entries for the changes that were made so far, in order.
     private(set) var step: [UndoEntry] = []
 
     /// The time for which a deletion can be undone without creating a new object, in milliseconds.
@@ -184,7 +184,7 @@ final class StoreWriter {
         return try reader.read(record)
     }
 
-    /// Adds to this node's register of a counter.
+    /// Adds a number to this node's register of a counter.
     func add(_ delta: Int, to attribute: String, of record: inout LocalObject) throws {
         let part = "\(attribute).\(try records.clock.node)"
         var standing: Int64 = 0

@@ -19,9 +19,9 @@ package struct PushBatch: Sendable, Equatable {
     package var isEmpty: Bool { parts.isEmpty && deletions.isEmpty }
     var count: Int { parts.count + deletions.count }
 
-    /// The maximum number of objects and deletions. Servers accept more.
+    /// The maximum number of objects and deletions in a push. Servers accept more.
     static let objectLimit = 1_500
-    /// The maximum estimated size in bytes. Servers accept more.
+    /// The maximum estimated size of a push, in bytes. Servers accept more.
     private static let byteLimit = 4 << 20
 
     /// Adds a part unless the push is full. An empty push accepts a part of any size.

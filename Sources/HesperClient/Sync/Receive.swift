@@ -4,8 +4,8 @@ internal import HesperModel
 
 /// The result of processing a response.
 struct Received {
-    /// The slugs with which the server refused clocks. The edits get new clocks (after `clock-reused`, once the user
-    /// has signed in again), and are sent again.
+    /// The slugs of the problems with which the server refused clocks. Edits with refused clocks get new clocks (after `clock-reused`,
+    /// once the user has signed in again), and are sent again.
     var refusedClocks: Set<String> = []
     /// Whether processing the response made changes that must be sent.
     var hasNewEdits = false
@@ -14,10 +14,11 @@ struct Received {
 /// Processes a response of sync or a page of the event stream: receipts and changes of the server, in one transaction
 /// with the sync token (clients.md, rules 3 to 5, 9, 14).
 extension RecordsTransaction {
-    /// The slugs with which the server refuses a clock. The edit then gets a new clock.
+    /// The slugs of the problems with which the server refuses a clock. The edit then gets a new clock.
     private static let clockRefusals: Set<String> = ["clock-ahead", "clock-reused"]
     private static let overQuota = "quota-exceeded"
 
+    /// Processes a page.
     /// - Parameter push: the push that the page answers; empty for an event.
     func receive(_ page: JSON, answering push: PushBatch) throws -> Received {
         if let serverClock = page["serverClock"]?.clock { try withClock { $0.learn(serverClock, wall: now) } }

@@ -31,8 +31,9 @@ package enum SyncEffect: Sendable, Equatable {
 package struct SyncProgress: Sendable, Equatable {
     /// Whether a round has ended since sync began, and none has failed since.
     package var hasFinished = false
-    /// The number of objects and of bytes that are left to read.
+    /// The number of objects that are left to read.
     package var objectsToFetch = 0
+    /// The number of bytes that are left to read.
     package var bytesToFetch: Int64 = 0
     /// The time since which the server cannot be reached.
     package var offlineSince: Timestamp?
@@ -58,8 +59,8 @@ package struct SyncCore: Sendable {
     private var backOff: BackOff
     private var number = 0
     private var request: (number: Int, push: PushBatch)?
-    /// Whether an event with changes was received after the last request was sent. The digest of the response may then be older
-    /// than the copy.
+    /// Whether an event with changes was received after the last request was sent. The digest in the response may then be older than
+    /// the local copy.
     private var hasNewerEvent = false
     /// The time of the next sync because of a change, a request or an event; 0 to sync at once, even before a scheduled retry.
     private var due: Timestamp?
@@ -95,6 +96,7 @@ package struct SyncCore: Sendable {
         var retry: Int64?
     }
 
+    /// Creates the state of sync before the first round.
     /// - Parameter seed: determines the random delays.
     package init(seed: UInt64) { backOff = BackOff(seed: seed) }
 
@@ -111,14 +113,14 @@ package struct SyncCore: Sendable {
     /// A stream that was open for this long before it was interrupted is opened again at once.
     private static let stableStream: Int64 = 30_000
     private static let hour: Int64 = 3_600_000
-    /// The number of objects of a page.
+    /// The maximum number of objects that are requested for a page.
     private static let page = 500
     /// The maximum number of requests of one round.
     private static let requestLimit = 10_000
     /// The maximum number of responses with refused clocks in one round.
     private static let clockRefusalLimit = 5
 
-    /// Takes one step.
+    /// Processes an input, and returns the effects to carry out.
     package mutating func step(_ input: SyncInput, _ transaction: RecordsTransaction) throws -> [SyncEffect] {
         let now = transaction.now
         if now < lastStep { clockWasSetBack(to: now) }
@@ -204,8 +206,8 @@ package struct SyncCore: Sendable {
             if push.isEmpty { push = try transaction.nextPush(limit: round.objectLimit) }
         }
         if push.isEmpty, !round.hasMore, !round.isConfirmed, try transaction.sync.isIdentical == false {
-            // The copy is repaired only if the digests differ twice in succession, because an event that is newer than
-            // this response may have been processed before it (protocol.md, Events).
+            // The local copy is repaired only if the digests differ twice in succession, because an event that is newer than this
+            // response may have been processed before it (protocol.md, Events).
             round.isConfirmed = true
             round.hasMore = true
         }
@@ -336,6 +338,7 @@ package struct SyncCore: Sendable {
         self.round = round
     }
 
+    /// Ends the round, and schedules the next attempt.
     /// - Parameter problem: nil if the server could not be reached.
     private mutating func fail(_ problem: ServerProblem?, at now: Timestamp, _ effects: inout [SyncEffect]) {
         round = nil
@@ -430,7 +433,7 @@ extension RecordsTransaction {
 }
 
 extension Timestamp {
-    /// The time that is this number of milliseconds later.
+    /// The time that is the given number of milliseconds later.
     func adding(_ milliseconds: Int64) -> Timestamp { Timestamp(clamping: self.milliseconds + milliseconds) }
 }
 

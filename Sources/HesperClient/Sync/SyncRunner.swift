@@ -17,15 +17,17 @@ package actor SyncRunner {
     private var around = SyncStatus.Circumstances()
     private var records: SyncRecordSnapshot?
     private var transport: (any Transport)?
-    /// Inputs that have not been processed yet, in their order.
+    /// Inputs of `core` that have not been processed yet, in their order.
     private var syncInputs: [SyncInput] = []
+    /// Inputs of `transfers` that have not been processed yet, in their order.
     private var transferInputs: [TransferCore.Input] = []
     /// The value of the last input `isSyncing` that was added for the transfers.
     private var isSyncing = true
     private var localFailures = 0
     private var backOff: BackOff
     private var tasks: [Activity: Task<Void, Never>] = [:]
-    /// A number that is raised whenever sync begins or ends. Results of activities with an earlier number are ignored.
+    /// The number of the current run of sync. It is raised whenever sync begins or ends. Results of activities with an earlier number
+    /// are ignored.
     private var run = 0
     private var waiters: [CheckedContinuation<Void, Never>] = []
     /// The callers that wait for the bytes of an attachment.
@@ -62,6 +64,7 @@ package actor SyncRunner {
 
     /// The status, now and whenever it changes. A slow reader may miss some states, but never the last one.
     package nonisolated var statuses: AsyncStream<SyncStatus> { reports.subscribe() }
+    /// The current status.
     package nonisolated var status: SyncStatus { reports.latest }
 
     /// Begins to sync, if there is a session.
@@ -284,7 +287,7 @@ package actor SyncRunner {
         wanted = []
     }
 
-    /// Reports the status, also if another process syncs.
+    /// Reports the current status to its readers, also while another process syncs.
     package func report() {
         do {
             if records == nil || transport == nil { records = try database.read { try SyncRecordSnapshot($0) } }

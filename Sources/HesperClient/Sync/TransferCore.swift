@@ -33,9 +33,9 @@ package struct TransferStatus: Sendable, Equatable {
 /// Each step reads or writes at most one piece of a file, so that the transaction is short and memory use is bounded.
 package struct TransferCore: Sendable {
     package enum Input: Sendable {
-        /// Starts or continues, with the token of the session.
+        /// Transfers start or continue, with this token of the session.
         case start(token: String)
-        /// Stops: the response to the request in progress is ignored.
+        /// Transfers stop: the response to the request in progress is ignored.
         case stop
         /// The response to the request with this number, or the reason why there is none.
         case response(Int, Result<ServerResponse, NoResponse>)
@@ -45,7 +45,7 @@ package struct TransferCore: Sendable {
         case changed
         /// A round of sync started or ended.
         case isSyncing(Bool)
-        /// Retries waiting transfers at once: the user requested it, or the network is available again.
+        /// Waiting transfers are retried at once: the user requested it, or the network is available again.
         case retryNow
     }
 
@@ -54,11 +54,11 @@ package struct TransferCore: Sendable {
         /// Take a step with the input `wake` at this time. Replaces an earlier effect `wake`.
         case wake(at: Timestamp)
         case status(TransferStatus)
-        /// The server has the bytes: the attachment can be pushed.
+        /// The server has the bytes of this attachment, so that the attachment can be pushed.
         case uploaded(UniqueID)
-        /// The server does not accept the bytes. The attachment is on the shelf of rejected changes.
+        /// The server does not accept the bytes of this attachment. The attachment is on the shelf of rejected changes.
         case uploadRefused(UniqueID, ServerProblem)
-        /// The file is complete.
+        /// The bytes of this attachment are complete on this device.
         case downloaded(UniqueID)
         /// The server refused the token. Transfers pause until a round of sync has determined whether the session has ended. If it
         /// has, transfers stop. They do not stop before, because a server that is restored may accept the token again.
@@ -84,7 +84,7 @@ package struct TransferCore: Sendable {
 
     /// The size of the parts of uploads and of the pieces of downloads.
     package static let pieceBytes = 4 << 20
-    /// The first and the maximum delays after failures, in milliseconds. A delay doubles with every failure in succession.
+    /// The first delays after failures, and their maxima, in milliseconds. A delay doubles with every failure in succession.
     private enum Delay {
         static let network: Int64 = 1_000
         static let maximumNetwork: Int64 = 60_000
@@ -134,8 +134,8 @@ package struct TransferCore: Sendable {
         switch input {
         case .start(let token):
             try TransferTable.create(transaction)
-            // The clock may have been set back since the last run, or the file may have been copied from a device with another
-            // clock.
+            // The clock may have been set back since the last run, or the database file may have been copied from a device whose clock
+            // differs.
             try clockWasSetBack(transaction)
             self.token = token
             job = nil
@@ -170,8 +170,8 @@ package struct TransferCore: Sendable {
     }
 
     /// Takes an input without a transaction if there is nothing to transfer, which is nearly always the case.
-    /// - Parameter hasTransfers: ``TransferTable/hasWork(_:)`` of the last transaction.
-    /// - Returns: whether it was taken. Otherwise, a step must be taken.
+    /// - Parameter hasTransfers: the result of ``TransferTable/hasWork(_:)`` in the last transaction.
+    /// - Returns: whether the input was taken. Otherwise, ``step(_:_:_:)`` must process it.
     package mutating func takeIdle(_ input: Input, hasTransfers: Bool) -> Bool {
         guard !hasTransfers, job == nil, reported == TransferStatus() else { return false }
         switch input {
@@ -362,7 +362,7 @@ package struct TransferCore: Sendable {
             try transaction.save(object)
             transaction.noteNewEdits()
         }
-        // If this local copy lost the file, the server may have received the bytes from another copy.
+        // If this device lost the file, another device with a copy of the database file may have uploaded the bytes.
         if try files.file(transaction.file(of: row.id) ?? row.id)?.isFinished != true {
             try TransferTable(transaction).download(row.id)
         }
@@ -407,7 +407,7 @@ package struct TransferCore: Sendable {
         }
     }
 
-    /// Postpones one transfer. Others continue.
+    /// Postpones one transfer. Other transfers continue.
     private mutating func postpone(
         _ row: inout TransferRow, _ transaction: RecordsTransaction, from first: Int64,
         upTo maximum: Int64 = Delay.maximum, retryAfter: Int? = nil

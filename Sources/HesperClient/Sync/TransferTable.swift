@@ -94,7 +94,7 @@ package struct TransferTable {
                 """)
     }
 
-    /// Schedules downloads for bytes whose files are missing, because the file of the local copy may have been copied without them.
+    /// Schedules downloads for attachments whose files are missing, because the database file may have been copied without them.
     package static func replaceMissing(_ transaction: RecordsTransaction, _ files: any AttachmentFiles) throws {
         try create(transaction)
         let database = transaction.database
@@ -171,7 +171,8 @@ package struct TransferTable {
         ])
     }
 
-    /// Adds the download of an attachment whose bytes another copy of this device's file uploaded.
+    /// Adds the download of an attachment whose file this device lost. The server has the bytes if another device with a copy of the
+    /// database file uploaded them.
     func download(_ id: UniqueID) throws { try add(Data(id.bytes)) }
 
     func remove(_ id: UniqueID) throws {
@@ -202,7 +203,7 @@ package struct TransferTable {
         return moment.map(Timestamp.init(clamping:))
     }
 
-    /// The number and size of the transfers that are left.
+    /// The number and size of the transfers in one direction that are left.
     func amount(isUpload: Bool, _ policy: Policy) throws -> Amount {
         let sql = """
             SELECT count(*), coalesce(sum(byteCount - done), 0) FROM transfers
@@ -214,7 +215,7 @@ package struct TransferTable {
         return row.map { Amount(objects: $0[0], bytes: $0[1]) } ?? Amount()
     }
 
-    /// Whether the last problem of a transfer has this slug.
+    /// Whether there is a transfer whose last problem has this slug.
     func isWaiting(for problem: String) throws -> Bool {
         let sql = "SELECT EXISTS (SELECT 1 FROM transfers WHERE problem = ?)"
         let isWaiting = try Bool.fetchOne(
@@ -241,7 +242,7 @@ package struct TransferTable {
         return files
     }
 
-    /// Whether a transfer is an upload, was requested by the app, or is small enough to be downloaded without a request.
+    /// The SQL condition that a transfer is an upload, was requested by the app, or is small enough to be downloaded without a request.
     private static let isNeeded = """
         (isUpload OR wanted > 0 OR byteCount <= CASE WHEN isPicture THEN :pictureBytes ELSE :otherBytes END)
         """

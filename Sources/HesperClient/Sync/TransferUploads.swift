@@ -23,9 +23,9 @@ struct TransferUploads: Sendable {
     /// The size of a part. It is halved when parts do not arrive, and doubled again when they arrive.
     private(set) var partBytes: Int
     private let maximumPartBytes: Int
-    /// The offsets that the server acknowledged. After an error the offset must be requested.
+    /// The offsets of uploads that the server acknowledged. After an error the offset must be requested.
     private var offsets: [UniqueID: Int64] = [:]
-    /// The small files that the server may have received although its response was lost.
+    /// The attachments that were sent in one request without a response, so that the server may have received their bytes.
     private var unsure: Set<UniqueID> = []
 
     private static let minimumPartBytes = 256 << 10
@@ -55,7 +55,7 @@ struct TransferUploads: Sendable {
     }
 
     /// The next request of an upload.
-    /// - Parameter file: the name of the file with its bytes.
+    /// - Parameter file: the name of the file with the attachment's bytes.
     /// - Throws: ``AttachmentFilesError`` if the file cannot be read.
     func next(
         _ row: TransferRow, _ file: UniqueID, _ files: any AttachmentFiles
@@ -172,7 +172,7 @@ struct TransferUploads: Sendable {
 
     private func refusal(_ response: ServerResponse) -> TransferOutcome { TransferOutcome(refusal: response) }
 
-    /// A digest as a header field (RFC 9530).
+    /// The value of a header field with a digest (RFC 9530).
     private static func field(_ hash: [UInt8]) -> String { "sha-256=:\(Data(hash).base64EncodedString()):" }
 
     private static func base64(_ row: TransferRow) -> String {
@@ -198,7 +198,7 @@ extension TransferOutcome {
     }
 }
 
-/// Reads stored hashes.
+/// Converts the hashes of attachments, which are stored in hexadecimal.
 private enum Hex {
     /// The bytes of hexadecimal text. Other characters are left out.
     static func bytes(_ text: String) -> [UInt8] {

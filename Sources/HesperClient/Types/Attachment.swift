@@ -13,9 +13,9 @@ public struct Attachment: SyncedObject {
     @Merged public internal(set) var height: Int?
     /// A small version of a picture, in Base64.
     @Merged public internal(set) var preview: String?
-    /// The number of bytes.
+    /// The size of the file, in bytes.
     @Merged public internal(set) var byteCount: Int?
-    /// The SHA-256 hash of the bytes, in hexadecimal.
+    /// The SHA-256 hash of the file's bytes, in hexadecimal.
     @Merged public internal(set) var sha256: String?
 
     /// Creates the properties of an attachment. Apps add attachments by attaching files.

@@ -16,8 +16,8 @@ public struct Rank: MergedScalar, Hashable, Comparable, CustomStringConvertible 
 
     /// Creates a rank between two neighbours.
     /// - Parameters:
-    ///   - lower: the rank before it; nil to insert before all others.
-    ///   - upper: the rank after it; nil to insert after all others. If it is not greater than `lower`, which is
+    ///   - lower: the rank before the new one; nil to insert before all others.
+    ///   - upper: the rank after the new one; nil to insert after all others. If it is not greater than `lower`, which is
     ///     possible if two devices sorted a list at the same time, the new rank is after `lower`.
     public init(between lower: Rank?, and upper: Rank?) {
         var generator = SystemRandomNumberGenerator()
