@@ -21,7 +21,7 @@ final class AttachmentMap {
         }
     }
 
-    /// Changes of entries; nil for entries that are removed.
+    /// The changed entries, by attachment; nil for entries that are removed.
     typealias Changes = [AttachmentID: AttachmentEntry?]
 
     /// Changes entries, and objects of the store, in one transaction. The entries in memory are only changed after the commit.

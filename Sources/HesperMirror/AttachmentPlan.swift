@@ -2,7 +2,7 @@ import Foundation
 import HesperModel
 
 /// The actions of one round for attachments and their files, computed from the files of the folder, the links of the notes, the entries
-/// of the mirror, and the attachments of the store. A pure value.
+/// of the mirror, and the attachments of the store. It is a pure value.
 struct AttachmentPlan: Sendable {
     enum Action: Equatable, Sendable {
         /// A file to which a note links becomes an attachment of the note.
@@ -45,8 +45,9 @@ struct AttachmentPlan: Sendable {
     private(set) var actions: [Action] = []
     private(set) var questions: [MirrorPlan.Question] = []
     private(set) var skipped: [SkippedFile] = []
-    /// See ``MirrorPlan/isSettling`` and ``MirrorPlan/settlingSince``.
+    /// See ``MirrorPlan/isSettling``.
     private(set) var isSettling = false
+    /// See ``MirrorPlan/settlingSince``.
     private(set) var settlingSince: Int64?
     /// The attachments whose files are missing and that may be removed in a later round. Attachments that a question is
     /// about are not included.
@@ -60,7 +61,7 @@ struct AttachmentPlan: Sendable {
         var files: [String: AttachableFile] = [:]
         /// The entries whose files were not found although they may exist, each with the reason.
         var unseen: [AttachmentID: SkippedFile.Reason] = [:]
-        /// The paths that are taken.
+        /// The paths of all files, folders and entries, which a new file cannot have.
         var paths: Set<String> = []
         /// Whether the file system treats names that differ in case as equal.
         var foldsNames = false
@@ -96,9 +97,9 @@ struct AttachmentPlan: Sendable {
     private var free: [AttachmentID: MirrorAttachment]
     /// The attachments that keep or get a file in this round, by the path of the file.
     private var kept: [String: AttachmentID] = [:]
-    /// The paths that are taken, compared exactly.
+    /// The paths that a new file cannot have, compared exactly.
     private var paths: Set<String>
-    /// The paths that are taken, compared without regard to case. They are collected when the first new name is needed.
+    /// The paths that a new file cannot have, compared without regard to case. They are collected when the first new name is needed.
     private var names: FileNames?
 
     init(_ situation: Situation) {
@@ -276,7 +277,8 @@ struct AttachmentPlan: Sendable {
         return body(&names)
     }
 
-    /// Takes a path, unless another file has it.
+    /// Takes a path for a file, unless another file has it.
+    /// - Returns: whether the path was free.
     private mutating func takeName(_ path: String) -> Bool {
         if situation.foldsNames { return withNames { $0.take(path) } }
         names?.take(path)

@@ -1,7 +1,7 @@
 import Foundation
 import HesperClient
 
-/// The contents of a file at one moment.
+/// The contents of a file of the folder at one moment.
 struct FileContent: Sendable {
     let text: String
     let hasCRLF: Bool

@@ -16,9 +16,9 @@ struct FolderScanner {
         var others: [String] = []
         /// Folders that must not be written to, because they are links or cannot be read.
         var closed: [String] = []
-        /// The files that are not notes.
+        /// The files that are not notes, and that may be attachments: their stamps, by path.
         var attachable: [String: FileStamp] = [:]
-        /// Paths that are folders, links or special files.
+        /// Paths that cannot be those of attachments, because they are folders, links or special files.
         var blocked: [String: SkippedFile.Reason] = [:]
         var unseen = Unseen()
     }
@@ -27,7 +27,7 @@ struct FolderScanner {
     struct Unseen: Sendable {
         /// The paths of folders and links that were not scanned, with a slash at the end.
         fileprivate(set) var closed: [(prefix: String, reason: SkippedFile.Reason)] = []
-        /// Folders on other file systems.
+        /// The paths of folders on which other file systems are mounted.
         fileprivate(set) var mounts: Set<String> = []
         fileprivate(set) var rules = IgnoreRules()
 

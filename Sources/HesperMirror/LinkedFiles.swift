@@ -4,7 +4,7 @@ import Foundation
 struct FileLink: Hashable, Sendable {
     /// The paths that the target can mean, most likely first.
     let targets: [String]
-    /// Whether it is written with double brackets, as in Obsidian. Such a target may be the name of a file in any folder.
+    /// Whether the link is written with double brackets, as in Obsidian. Such a target may be the name of a file in any folder.
     let isWiki: Bool
 
     init(_ targets: [String], isWiki: Bool = false) { (self.targets, self.isWiki) = (targets, isWiki) }
@@ -67,7 +67,7 @@ private struct LinkScanner {
         return (mark, count)
     }
 
-    /// The end of a block of code.
+    /// The position after a block of code.
     private func end(of fence: (mark: UInt8, count: Int), from start: Int) -> Int {
         var line = start
         while line < text.count {
@@ -109,7 +109,7 @@ private struct LinkScanner {
         }
     }
 
-    /// The end of code between backticks. Backticks without a counterpart are text.
+    /// The position after code in backticks. Backticks without a counterpart are text.
     private func endOfCode(_ start: Int, _ limit: Int) -> Int {
         func endOfRun(_ start: Int) -> Int { text[start..<limit].firstIndex { $0 != UInt8(ascii: "`") } ?? limit }
         let first = endOfRun(start)
@@ -125,7 +125,8 @@ private struct LinkScanner {
         if !link.targets.isEmpty, known.insert(link).inserted { links.append(link) }
     }
 
-    /// Reads `[[target#heading|text]]`.
+    /// Reads a link in double brackets, such as `[[target#heading|text]]`.
+    /// - Returns: the position after the link; nil if there is no such link.
     private mutating func wikiLink(_ start: Int, _ limit: Int) -> Int? {
         guard start + 1 < limit, text[start + 1] == UInt8(ascii: "[") else { return nil }
         let content = start + 2
@@ -141,6 +142,7 @@ private struct LinkScanner {
     }
 
     /// Reads the destination of a link, an optional title, and the closing parenthesis.
+    /// - Returns: the position after the parenthesis; nil if this is not a link.
     private mutating func destination(_ start: Int, _ limit: Int) -> Int? {
         var position = skipSpace(start, limit)
         guard position < limit else { return nil }
@@ -204,7 +206,7 @@ private struct LinkScanner {
         return nil
     }
 
-    /// The paths that a destination can mean: the decoded destination, the same without query and fragment, and the
+    /// The paths that a destination can mean: the decoded destination, the decoded destination without query and fragment, and the
     /// destination as it is written.
     private static func targets(_ written: String) -> [String] {
         // Absolute paths, fragments and URLs do not lead to files. A link to a file whose name has a colon must be
@@ -252,7 +254,7 @@ struct LinkedFiles {
         return nil
     }
 
-    /// The path of a target; nil if it leads out of the folder or into a hidden one.
+    /// The path of a target relative to a base folder; nil if it leads out of the whole folder or into a hidden folder.
     private static func joined(_ base: [String], _ target: String) -> String? {
         guard !target.hasPrefix("/"), !target.contains("\0") else { return nil }
         var parts = base

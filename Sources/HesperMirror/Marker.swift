@@ -3,7 +3,7 @@ import HesperModel
 
 /// The file `.hesper/folder.json`, which makes a folder a mirror. It contains no secrets, because the folder may be shared.
 struct Marker: Codable, Equatable, Sendable {
-    /// The ID of the folder. The state is kept under this name.
+    /// The ID of the folder, which is also the name of its state (``MirrorState``).
     var folder: String
     /// The name of the machine that syncs the folder.
     var host: String

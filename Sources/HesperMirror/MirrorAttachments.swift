@@ -5,7 +5,7 @@ import HesperModel
 /// Keeps the attachments of the notes and the linked files of a folder the same. Each round of the attachments follows a round of
 /// the notes.
 final class MirrorAttachments {
-    /// The input of a round, from the round of the notes.
+    /// The input of a round of the attachments, which the preceding round of the notes determines.
     struct Context {
         var scan: FolderScanner.Result
         var notes: [NoteID: MirrorEntry]
@@ -14,8 +14,9 @@ final class MirrorAttachments {
         var newNotes: [String: (note: NoteID?, text: String)] = [:]
         var now: Date
         var isConfirmed = false
-        /// See ``AttachmentPlan/Situation``.
+        /// See ``AttachmentPlan/Situation/keepsAll``.
         var keepsAll = false
+        /// See ``AttachmentPlan/Situation/isUnfinished``.
         var isUnfinished = false
     }
 
@@ -31,9 +32,9 @@ final class MirrorAttachments {
     private var links: [NoteID: (textHash: String, links: [FileLink])] = [:]
     /// The attachments of notes, each with the version of the note for which they were read.
     private var members: [NoteID: (version: String, attachments: [AttachmentID])] = [:]
-    /// The note that has each attachment.
+    /// For each attachment, the note that has it.
     private var holders: [AttachmentID: NoteID] = [:]
-    /// The properties of attachments. They never change.
+    /// The properties of attachments. They never change, so they are read once.
     private var known: [AttachmentID: HesperClient.Attachment] = [:]
     /// The attachments that the server refused.
     private var refusals: [AttachmentID: [RejectedChange]] = [:]
@@ -74,7 +75,7 @@ final class MirrorAttachments {
         return AttachmentPlan(situation)
     }
 
-    /// The notes that link to each file.
+    /// For each file, the notes that link to it.
     private func linkers(_ context: Context) async throws -> [String: [Linker]] {
         let files = context.scan.attachable
         guard !files.isEmpty else { return [:] }
@@ -168,7 +169,7 @@ final class MirrorAttachments {
         }
     }
 
-    /// Reads the files that are linked, have an entry, or may belong to one.
+    /// Reads the files that are linked, have an entry, or may belong to an entry.
     private func readFiles(_ context: Context, _ situation: inout AttachmentPlan.Situation) {
         let stamps = context.scan.attachable
         scanner.begin(map.entries, stamps)
@@ -203,7 +204,7 @@ final class MirrorAttachments {
         situation.paths.formUnion(context.scan.blocked.keys)
     }
 
-    /// Smaller files are under the limit of nearly all servers.
+    /// The maximum size is not requested for files that are smaller than this, because nearly all servers accept them.
     private static let largeBytes: UInt64 = 64 << 10
 
     /// The maximum size of an attachment. It is requested from the server when the first large file is found, and saved.
@@ -243,8 +244,8 @@ final class MirrorAttachments {
         }
     }
 
-    /// Handles the error of an action: reports that the action was skipped, or requests another round. Rethrows other
-    /// errors, which end the round.
+    /// Handles the error of an action: reports that the action was skipped, or requests another round. Rethrows all other errors, which
+    /// end the round.
     private func handle(_ error: any Error, _ action: AttachmentPlan.Action, _ report: inout Mirror.Report) throws {
         func skip(_ reason: SkippedFile.Reason) {
             guard let path = action.path ?? action.id.flatMap({ entries[$0]?.path }) else { return }
@@ -307,13 +308,14 @@ final class MirrorAttachments {
 
     /// Makes an attachment from a file.
     /// - Parameter old: the attachment that is replaced; nil if there is none.
-    /// - Returns: whether it was made.
+    /// - Returns: whether the attachment was made.
     private func attach(
         _ path: String, to note: NoteID, replacing old: AttachmentID? = nil, _ report: inout Mirror.Report
     ) async throws -> Bool {
         let reader = try folder.reader(path)
         let stamp = try reader.stamp()
-        // Every device, and every attempt, gives the same ID to the same bytes at the same path.
+        // The bytes are first stored under a random ID. The ID of the attachment is derived from their hash, so that every device, and
+        // every attempt, gives the same ID to the same bytes at the same path.
         let spare = AttachmentID()
         let (data, after) = try await stage(reader, spare)
         guard after == stamp else {

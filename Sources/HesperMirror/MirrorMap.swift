@@ -20,13 +20,13 @@ final class MirrorMap {
         }
     }
 
-    /// The names of local values.
+    /// The names of the local values in which the map is saved.
     fileprivate enum Names {
         static let entry = "mirror.entry."
         static func entry(_ id: NoteID) -> String { "\(entry)\(id)" }
-        /// The base of the next edit.
+        /// The text of the file when it was last compared with the note, which is the base of the next edit.
         static func base(_ id: NoteID) -> String { "mirror.base.\(id)" }
-        /// The files that are being created.
+        /// The list of the files that are being created.
         static let new = "mirror.new"
         static func former(_ id: NoteID) -> String { "mirror.former.\(id)" }
         /// The texts of a path whose note is gone, which editors may still show.
@@ -48,15 +48,15 @@ final class MirrorMap {
         return result
     }
 
-    /// A change of an entry, and of its note, that can share a transaction with others.
+    /// A change of an entry, and of its note, that can share a transaction with other changes.
     struct Change: Sendable {
         let id: NoteID
-        /// - Returns: whether it was possible.
+        /// Makes the change. Returns whether it was possible.
         let body: @Sendable (WriteTransaction, inout MirrorEntry?) throws -> Bool
     }
 
     /// Carries out changes of different notes in one transaction.
-    /// - Returns: which of them were possible.
+    /// - Returns: for each change, whether it was possible.
     func commit(_ changes: [Change]) async throws -> [Bool] {
         let before = changes.map { entries[$0.id] }
         let results = try await store.write { tx in
@@ -349,7 +349,7 @@ final class MirrorMap {
         if let rescue { entries[rescue] = moved }
     }
 
-    /// Removes the entry of a note, and its texts.
+    /// Removes the entry of a note, and the texts that are saved for the entry.
     func forget(_ id: NoteID) async throws {
         try await change(id) { tx, entry in
             try tx.forget(id, at: entry?.path)
@@ -397,7 +397,7 @@ extension WriteTransaction {
         try update(id) { $0.path = path }
     }
 
-    /// Adds and removes the tags that an edit added to the front matter and removed from it. Other tags stay.
+    /// Adds and removes the tags that an edit added to the front matter and removed from it. All other tags of the note stay.
     fileprivate func setTags(of id: NoteID, from base: String, to text: String) throws {
         let (before, after) = (FrontMatter(base)?.tags ?? [], FrontMatter(text)?.tags ?? [])
         guard before != after else { return }
@@ -425,8 +425,8 @@ extension WriteTransaction {
         return try JSONDecoder().decode([FormerText].self, from: value)
     }
 
-    /// Removes the texts of an entry.
-    /// - Parameter path: the path of its file, if an editor may still show it.
+    /// Removes the texts that are saved for an entry.
+    /// - Parameter path: the path of the entry's file, if an editor may still show its text.
     fileprivate func forget(_ id: NoteID, at path: String? = nil) throws {
         if let path {
             let shown = FormerText(text: try base(of: id), replaced: Date().timeIntervalSince1970)
@@ -439,7 +439,7 @@ extension WriteTransaction {
 }
 
 extension Note {
-    /// The value of ``lineEnds`` for CR LF.
+    /// The value of ``lineEnds`` in a note whose file has CR LF line ends.
     static let crlf = "crlf"
     var hasCRLF: Bool { lineEnds == Note.crlf }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import HesperModel
 
-/// The actions of one round, computed from the files of the folder, the entries of the mirror, and the notes of the store. A pure
+/// The actions of one round, computed from the files of the folder, the entries of the mirror, and the notes of the store. It is a pure
 /// value.
 struct MirrorPlan: Sendable {
     enum Action: Equatable, Sendable {
@@ -53,7 +53,7 @@ struct MirrorPlan: Sendable {
     private(set) var skipped: [SkippedFile] = []
     /// Whether some files were changed a moment ago, so that another round must follow soon.
     private(set) var isSettling = false
-    /// The time at which the first of these files was changed, in nanoseconds since 1970.
+    /// The time at which the first of the files that are settling was changed, in nanoseconds since 1970.
     private(set) var settlingSince: Int64?
     /// The notes whose files are missing and that may be deleted in a later round. Notes that a question is about are
     /// not included.
@@ -74,7 +74,7 @@ struct MirrorPlan: Sendable {
         var closed: [String] = []
         var entries: [NoteID: MirrorEntry] = [:]
         var notes: [NoteID: MirrorNote] = [:]
-        /// For deleted notes that have entries: the note in which the text of the deleted one was kept. It may not have arrived yet.
+        /// For deleted notes that have entries: the note in which the text of the deleted note was kept. It may not have arrived yet.
         var continuations: [NoteID: NoteID] = [:]
         /// Whether the store has not received all notes yet.
         var isReceiving = false
@@ -92,9 +92,9 @@ struct MirrorPlan: Sendable {
     private var continued: Set<NoteID> = []
     private let situation: Situation
     private var files: [String: FolderFile]
-    /// The paths that are taken, compared exactly.
+    /// The paths that a new file cannot have, compared exactly.
     private var paths: Set<String>
-    /// The paths that are taken, compared without regard to case. They are collected when the first new name is needed.
+    /// The paths that a new file cannot have, compared without regard to case. They are collected when the first new name is needed.
     private var names: FileNames?
 
     init(_ situation: Situation) {
@@ -157,7 +157,8 @@ struct MirrorPlan: Sendable {
 
     // MARK: Notes with a file
 
-    /// - Returns: whether the file has former contents.
+    /// Plans the actions for a note that has a file.
+    /// - Returns: whether the file has former contents again.
     private mutating func plan(_ id: NoteID, _ entry: MirrorEntry, _ file: FolderFile, _ note: MirrorNote) -> Bool {
         guard let hash = file.hash else {
             skip(file)
@@ -227,7 +228,8 @@ struct MirrorPlan: Sendable {
         return names.path(folder: folder, stem, ending: ending)
     }
 
-    /// Takes a path, unless another file has it.
+    /// Takes a path for a file, unless another file has it.
+    /// - Returns: whether the path was free.
     private mutating func take(_ path: String, of entry: MirrorEntry) -> Bool {
         var names = takenNames()
         self.names = nil
@@ -248,6 +250,7 @@ struct MirrorPlan: Sendable {
         }
     }
 
+    /// Plans the actions for a note whose file is missing.
     /// - Returns: whether the note may be deleted.
     private mutating func planMissing(_ id: NoteID, _ entry: MirrorEntry, _ note: MirrorNote) -> Bool {
         if note.version != entry.version, let detail = note.detail, detail.textHash != entry.textHash {

@@ -15,7 +15,7 @@ struct MirrorRunner {
 
     private var store: LocalStore { mirror.store }
 
-    /// Syncs until nothing is left to send or to fetch. If the account is full, the changes that exceed the quota are left.
+    /// Syncs until nothing is left to send or to fetch. If the account is full, the changes that exceed the quota remain unsent.
     /// - Throws: ``MirrorError`` if the user must sign in again, if there is a problem that does not end by itself, or if nothing
     ///   was sent or fetched for five minutes.
     static func sync(_ store: LocalStore) async throws {
@@ -144,7 +144,7 @@ struct MirrorRunner {
         console.show("Ended.")
     }
 
-    /// Prints the parts of a report that the former report does not have.
+    /// Prints the parts of a report that were not in the report of the previous round.
     private func show(_ report: Mirror.Report, after former: Mirror.Report?) {
         for file in report.skipped where former?.skipped.contains(file) != true {
             console.warn("Skipped \(file.path): \(file.reason.rawValue)")

@@ -12,13 +12,13 @@ public struct MirrorSession {
         (self.options, self.console) = (options, console)
     }
 
-    /// Runs the command.
+    /// Runs the command `hesper sync`.
     /// - Throws: ``MirrorError``.
     public func run() async throws {
         try await reporting { try await start() }
     }
 
-    /// Replaces errors with a ``MirrorError``, whose message is for the user.
+    /// Runs `body`, and replaces errors with a ``MirrorError``, whose message is for the user.
     private func reporting(_ body: () async throws -> Void) async throws {
         do { try await body() } catch let error as MirrorError { throw error } catch let error as AccountError {
             throw MirrorError(error.description)
@@ -180,7 +180,7 @@ public struct MirrorSession {
         if options.isOnce { try await runner.runOnce() } else { try await runner.run() }
     }
 
-    /// See ``MirrorRunner/sync(_:)``.
+    /// Syncs a store. See ``MirrorRunner/sync(_:)``.
     private func sync(_ store: LocalStore) async throws {
         try await MirrorRunner.sync(store)
     }
@@ -206,7 +206,7 @@ extension SyncStatus {
 }
 
 extension MirrorPlan {
-    /// The numbers of actions, by their descriptions.
+    /// The number of actions of each kind, by the description of the kind for the user.
     var counts: [String: Int] {
         var counts: [String: Int] = [:]
         for text in actions.compactMap(\.text) { counts[text, default: 0] += 1 }
@@ -215,7 +215,7 @@ extension MirrorPlan {
 }
 
 extension AttachmentPlan {
-    /// The numbers of actions, by their descriptions.
+    /// The number of actions of each kind, by the description of the kind for the user.
     var counts: [String: Int] {
         var counts: [String: Int] = [:]
         for text in actions.compactMap(\.text) { counts[text, default: 0] += 1 }

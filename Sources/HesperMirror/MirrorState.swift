@@ -30,7 +30,8 @@ struct MirrorState {
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
-    /// Takes the lock that lets only one process at a time sync the folder. It is held until the process ends.
+    /// Takes the lock file of the state, so that only one process at a time syncs the folder. The system releases it when the process
+    /// ends.
     /// - Throws: ``MirrorError`` if another process has it.
     func lock() throws {
         try makeFolder()

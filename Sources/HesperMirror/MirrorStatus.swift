@@ -5,7 +5,7 @@ import HesperModel
 /// The output of `hesper sync --status`: the account, and what is not synced.
 struct MirrorStatus: Codable, Equatable, Sendable {
     struct Refused: Codable, Equatable, Sendable {
-        /// The file of the note; nil if it has none.
+        /// The path of the file whose note or attachment was refused; nil if there is no such file.
         var path: String?
         var reason: String
     }
@@ -17,7 +17,7 @@ struct MirrorStatus: Codable, Equatable, Sendable {
     }
 
     var folder: String
-    /// The account; nil if the folder has none.
+    /// The e-mail address of the account; nil if the folder has no account.
     var account: String?
     /// Whether the device must sign in again.
     var needsSignIn = false
@@ -31,7 +31,7 @@ struct MirrorStatus: Codable, Equatable, Sendable {
     var unsent: Int
     var refused: [Refused]
     var skipped: [SkippedFile]
-    /// The files of ``MirrorPlan/missing``.
+    /// The missing files, of notes and of attachments.
     var missing: [Missing]
     /// The messages that ask the user to confirm changes.
     var questions: [String]

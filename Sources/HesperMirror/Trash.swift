@@ -1,7 +1,7 @@
 import Foundation
 
-/// The folders `.hesper/trash/<date>/`. They contain the files of notes that were deleted elsewhere, and other contents
-/// that were replaced.
+/// The folders `.hesper/trash/<date>/`. They contain the files of notes and attachments that were deleted elsewhere, and contents of
+/// replaced files that are nowhere else.
 struct Trash {
     static let path = "\(Marker.folderName)/trash"
     private static let days = 30.0
@@ -9,7 +9,7 @@ struct Trash {
     let folder: Folder
 
     /// Moves a file to the trash.
-    /// - Returns: its path in the trash.
+    /// - Returns: the path of the file in the trash.
     func add(_ path: String, named name: String? = nil, at date: Date = Date()) throws -> String {
         let place = "\(Trash.path)/\(Trash.day(date))/\(name ?? path)"
         if try folder.move(path, to: place) { return place }

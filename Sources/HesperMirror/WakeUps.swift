@@ -14,8 +14,9 @@ final class WakeUps {
     private var sources: [any DispatchSourceProtocol] = []
     private let queue = DispatchQueue(label: "hesper.mirror")
 
-    /// The time between regular wake-ups, in seconds. It is ``pollingInterval`` if the system does not report changes.
+    /// The time between regular wake-ups, in seconds, if the system reports changes of the folder.
     private static let interval = 30.0
+    /// The time between regular wake-ups, in seconds, if the system does not report changes of the folder.
     private static let pollingInterval = 5.0
     /// The time between a change of the folder and the wake-up. Changes within this time usually cause one wake-up.
     private static let delay = DispatchTimeInterval.milliseconds(100)
@@ -69,8 +70,8 @@ final class WakeUps {
         queue.asyncAfter(deadline: .now() + delay) { [continuation] in continuation.yield() }
     }
 
-    /// Watches all folders, also new ones. If there are too many for the system, changes in the others are found by the
-    /// regular scans.
+    /// Watches all folders, also new ones. If there are too many for the system, the regular scans find the changes in the folders that
+    /// are not watched.
     func watch() {
         #if canImport(Glibc)
             guard notifier >= 0 else { return }

@@ -55,7 +55,7 @@ package struct Shape<Object: SyncedObject>: Sendable {
 
     /// The names of the attributes whose texts a search finds.
     var searchable: [String] {
-        // The media type, the hash and the preview of an attachment are texts too, but nobody searches for them.
+        // The media type, the hash and the preview of an attachment are texts too, but are not useful to search.
         if Object.objectType == Attachment.objectType { return ["filename"] }
         if Object.objectType == Note.objectType { return [AttributeName.text] }
         return properties.filter { $0.type == String.self || $0.type == String?.self || $0.kind == .text }.map(\.name)
