@@ -10,9 +10,11 @@ package struct FaultyServer: Sendable {
     package var isOffline = false
     private var planned: [PlannedFault] = []
 
-    /// The result of a request for the client, and its delay in milliseconds.
+    /// The reply to a request, as the client receives it.
     package struct Reply: Sendable {
+        /// The response, or the reason why the client receives none.
         package var result: Result<ServerResponse, NoResponse>
+        /// The delay of the reply, in milliseconds.
         package var delay = 0
     }
 
@@ -58,8 +60,8 @@ package struct FaultyServer: Sendable {
 }
 
 extension ServerCore {
-    /// Responds to a request. Of the faults, only short pages and rejected fields are applied here; `reply(to:at:)` applies the
-    /// others.
+    /// Responds to a request. Of the faults, only short pages and rejected fields are applied here; `reply(to:at:)` applies all other
+    /// faults.
     fileprivate mutating func respond(
         to request: ServerRequest, at now: Timestamp, with faults: [Fault]
     ) -> ServerResponse {

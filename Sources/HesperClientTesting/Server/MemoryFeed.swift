@@ -12,7 +12,7 @@ struct FeedToken: Sendable, Equatable {
     var epoch: UInt64
     var scope: Int64
     var position: Position
-    /// The objects that follow, and their bytes; nil if none follow or if they have not been counted.
+    /// The number and size of the objects that follow; nil if none follow or if they have not been counted.
     var remaining: FeedSize?
 
     /// The objects that the reader has received are in the states that they had at this sequence number, or in later states.
@@ -103,7 +103,7 @@ struct FeedPage {
         count(before: token, of: scope)
     }
 
-    /// An empty page with a token for the present state.
+    /// Creates an empty page with a token for the present state.
     init(emptyAt scope: MemoryScope, epoch: UInt64) {
         token = FeedToken(epoch: epoch, scope: scope.id, position: .after(scope.sequence))
         digest = scope.digest

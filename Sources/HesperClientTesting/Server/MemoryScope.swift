@@ -3,7 +3,7 @@ package import HesperModel
 /// The data of one account: the bag of edits, the folded objects, and the bytes of attachments. A copy of this value is
 /// a backup.
 package struct MemoryScope: Sendable {
-    /// A parcel of the bag, and when it was pushed by which device.
+    /// A parcel of the bag, with the device that pushed it and the time of the push.
     package struct StoredParcel: Sendable {
         package let parcel: Parcel
         package let sequence: Int64
@@ -30,7 +30,7 @@ package struct MemoryScope: Sendable {
     package private(set) var lostTexts: [LostText] = []
     /// The objects that each push changed or added edits to, in their order. An object may be listed several times.
     package private(set) var touched: [UniqueID] = []
-    /// The deletions with the device that pushed them.
+    /// The deletions, each with the device that pushed it and the time of the push.
     package private(set) var deletions: [(deleted: DeletedObject, pushedBy: NodeID?, pushedAt: Timestamp)] = []
     /// The number of bytes of all stored edits.
     package private(set) var editBytes: Int64 = 0
@@ -175,7 +175,7 @@ package struct MemoryScope: Sendable {
 
     mutating func put(_ revocation: MemoryRevocation) { revocations[revocation.node] = revocation }
 
-    /// Marks this copy as restored from a backup (operating.md, Restoring).
+    /// Marks this scope as restored from a backup (operating.md, Restoring).
     mutating func markRestored() { restoredSequence = sequence }
 
     // MARK: Reading

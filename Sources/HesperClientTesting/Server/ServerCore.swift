@@ -134,7 +134,7 @@ package struct ServerCore: Sendable {
         }
     }
 
-    /// The index of the caller's account, and the node of the caller's device.
+    /// The sender of a request: the index of its account, and the node of its device.
     struct Caller {
         let account: Int
         let node: NodeID
@@ -274,7 +274,7 @@ package struct ServerCore: Sendable {
         fileprivate let accounts: [MemoryAccount]
     }
 
-    /// Makes a backup.
+    /// Makes a backup of the database.
     package func backUp() -> Backup { Backup(accounts: accounts) }
 
     /// Replaces the database with an earlier copy (operating.md, Restoring). The bytes of attachments are stored

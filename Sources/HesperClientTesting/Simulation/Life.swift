@@ -49,10 +49,11 @@ package final class Life {
     private static let address = try? ServerURL("https://hesper.example.org")
     private static let email = "ada@example.org"
     private static let password = "correct horse battery staple"
-    /// The time within which the copies must become equal, in milliseconds.
+    /// The time within which all local copies must become equal to the server's data, in milliseconds.
     private static let settling: Int64 = 4 * 3_600_000
     private static let eventLimit = 30_000
 
+    /// Creates a life, with devices that are not signed in yet.
     /// - Parameter isRecorded: whether to keep ``record``.
     package init(seed: UInt64, isRecorded: Bool = false) throws {
         self.seed = seed
@@ -66,7 +67,7 @@ package final class Life {
         }
     }
 
-    /// Runs the simulation until all copies are equal or a check fails, and checks the result.
+    /// Runs the simulation until all local copies equal the server's data or a check fails, and checks the result.
     /// - Returns: the failures; empty if there are none.
     package func run() throws -> [String] {
         signUp()

@@ -28,7 +28,7 @@ extension Life {
         }
     }
 
-    /// Runs a transaction of the app, and tells sync that the copy changed.
+    /// Runs a transaction of the app, and tells sync that the local copy changed.
     private func change(_ index: Int, _ body: (RecordsTransaction) throws -> Void) throws {
         try devices[index].database.write(body)
         guard isSettling || !generator.isTrue(withProbability: 0.01) else {
@@ -285,7 +285,7 @@ extension Life {
 
     // MARK: Tending
 
-    /// Signs in if that is necessary.
+    /// Signs a device in if that is necessary.
     func tend(_ index: Int) throws {
         let device = devices[index]
         guard !isOffline(index) else { return }
@@ -367,8 +367,8 @@ extension Life {
         server.core.accounts[0].scope.quota = isFull ? used + Int64(generator.number(in: 0..<500)) : nil
     }
 
-    /// Copies the file of a device to a new device, perhaps with the files of attachments. The copy is not detected if
-    /// the storage outside of the file was copied too, or is the same.
+    /// Copies the database file of a device to a new device, perhaps with the files of attachments. The copy is not detected if the
+    /// storage outside of the database file was copied too, or if both devices have the same storage.
     private func copy(_ original: SimulatedDevice) throws {
         let isNoticed = generator.isTrue(withProbability: 0.7)
         let hasSameMemory = generator.isTrue(withProbability: 0.5)

@@ -3,7 +3,7 @@ internal import HesperModel
 
 /// The checks of every simulated life.
 extension Life {
-    /// Checks the end of a life.
+    /// Checks the devices and the server at the end of a life.
     func check() throws {
         let scope = server.core.accounts[0].scope
         for device in devices where !device.isLost {

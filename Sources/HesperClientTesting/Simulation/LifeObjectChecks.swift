@@ -5,8 +5,8 @@ internal import HesperModel
 extension Life {
     /// Checks that a counter is the sum of all counts, and that a set has the members that were added and not removed.
     func checkObjects(of device: SimulatedDevice, _ scope: MemoryScope) throws {
-        // The server may not have received the counts of a lost device. Copies that share a node also share the node's
-        // register of a counter.
+        // These checks leave out counts and labels of lost devices, which the server may not have received, and of devices that share a
+        // node because of a copied database file: they also share the node's register of a counter.
         let unsure = ledger.lostDevices.union(ledger.twins)
         try device.database.read { transaction in
             let shelved = Set(try transaction.shelf().map(\.id))

@@ -1,7 +1,7 @@
 internal import HesperClient
 internal import HesperModel
 
-/// A device of a simulated life: its file, the cores of its sync, and the requests in progress.
+/// A device of a simulated life: its local copy, the cores of its sync, and the requests in progress.
 ///
 /// It passes inputs from one core to the other, as `SyncRunner` does.
 final class SimulatedDevice {
@@ -9,12 +9,13 @@ final class SimulatedDevice {
     let environment: DeviceEnvironment
     let database: LocalDatabase
     let files: MemoryAttachmentFiles
-    /// The storage outside of the file.
+    /// The storage outside of the database file, by which a copy of the file is detected.
     let memory: SimulatedMemory
     private(set) var core: SyncCore
     private(set) var transfers: TransferCore
-    /// Inputs that are not taken yet, in their order.
+    /// Inputs of `core` that are not taken yet, in their order.
     private(set) var syncInputs: [SyncInput] = []
+    /// Inputs of `transfers` that are not taken yet, in their order.
     private(set) var transferInputs: [TransferCore.Input] = []
     /// Whether the transfers were told that a round of sync is in progress.
     private var isSyncing = true
@@ -22,9 +23,9 @@ final class SimulatedDevice {
     var transferStatus = TransferStatus()
     /// Whether the response to a request of the transfers is awaited.
     var isTransferring = false
-    /// Raised with every start of the app. Events of an earlier run are ignored.
+    /// The number of the app's current run. It is raised with every start of the app. Events of an earlier run are ignored.
     private(set) var run = 0
-    /// The number of the current stream. Events of earlier streams are ignored.
+    /// The number of the current event stream. Events of earlier streams are ignored.
     var stream = 0
     /// The number of the open stream on the server.
     var serverStream: Int?
@@ -32,17 +33,21 @@ final class SimulatedDevice {
     var lastArrival: Int64 = 0
     /// The time until which the device has no network.
     var offlineUntil: Int64 = 0
-    /// The numbers of the last effects `wake`, which replace earlier ones.
+    /// The number of the last effect `wake` of `core`, which replaces earlier ones.
     var wake = 0
+    /// The number of the last effect `wake` of `transfers`, which replaces earlier ones.
     var transferWake = 0
-    /// The number and the changes of the last push, and the changes of the last push whose response was processed.
+    /// The number of the last sync request.
     var pushNumber = 0
+    /// The changes in the last sync request.
     var pushed = ""
+    /// The changes in the last sync request whose response was processed.
     var answered = ""
+    /// The virtual time at which `answered` was set, in milliseconds since 1970.
     var answeredAt: Int64 = 0
-    /// The time at which the last request was sent, and the time at which somebody asked to sync: changes that wait for
-    /// space are then sent again.
+    /// The time of the device's clock at which the last sync request was sent.
     var pushedAt = Timestamp(clamping: 0)
+    /// The time at which a sync was last requested. Changes that wait for space are then sent again.
     var askedAt = Timestamp(clamping: 0)
     /// The note that somebody is editing, as it was read. It is saved later.
     var draft: HesperClient.Note?
@@ -65,7 +70,7 @@ final class SimulatedDevice {
         transfers = TransferCore(seed: generator.next(), pieceBytes: SimulatedDevice.pieceBytes)
     }
 
-    /// Starts the app: only the file and the storage outside of it remain of the previous run.
+    /// Starts the app. Of the previous run, only the database file, the attachment files and the storage outside of them remain.
     func start(_ generator: inout SeededGenerator) throws {
         run += 1
         stream += 1
@@ -80,7 +85,7 @@ final class SimulatedDevice {
         try beginSession()
     }
 
-    /// Begins with the session that is in the file.
+    /// Begins to sync with the session in the database file.
     func beginSession() throws {
         (pushNumber, pushed, answered) = (0, "", "")
         syncInputs = [.session]
@@ -95,7 +100,7 @@ final class SimulatedDevice {
     func add(_ input: SyncInput) { syncInputs.append(input) }
     func add(_ input: TransferCore.Input) { transferInputs.append(input) }
 
-    /// Adds the inputs that `SyncRunner` adds for both cores when the app has changed the copy.
+    /// Adds the inputs that `SyncRunner` adds for both cores when the app has changed the local copy.
     func addChange() {
         syncInputs.append(.changed)
         transferInputs.append(.changed)
