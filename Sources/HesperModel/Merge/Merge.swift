@@ -7,7 +7,7 @@ public struct Merge {
     private var texts = MergeTexts()
     private var rescues = MergeRescues()
     private var quota: MergeQuota
-    /// The receipts, by the index of the element in the push.
+    /// The receipts of the push's elements, by the index of the element.
     private var receipts: [Int: ReceiptDraft] = [:]
 
     /// Merges a push and returns the result. Nothing is written to the bag.

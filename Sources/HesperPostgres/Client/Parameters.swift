@@ -31,7 +31,7 @@ struct Parameters {
         while formats.count < arguments.count { formats.append(1) }
     }
 
-    /// The types of the arguments, 0 for null.
+    /// The OIDs of the arguments' types; 0 for a null argument.
     var oids: [Oid] { types }
     /// The approximate number of bytes of the arguments in a message.
     var byteCount: Int { bytes.count }

@@ -6,7 +6,7 @@ struct WebAppListing: Equatable, Sendable {
     struct Entry: Equatable, Sendable {
         let byteCount: Int
         let modified: Date
-        /// The inode number. If another file replaces a file of the same name, the inode number is different.
+        /// The inode number of the file. If another file replaces a file of the same name, the inode number is different.
         let number: UInt64
     }
 

@@ -4,7 +4,7 @@ import HesperModel
 public struct Page: Sendable {
     /// The number and the size of the objects on the page.
     public internal(set) var size = ScanSize.none
-    /// The token for the next page.
+    /// The sync token for the next page.
     public internal(set) var token: SyncToken
     public internal(set) var hasMore = false
     /// The number and the size of the objects that follow the page.
