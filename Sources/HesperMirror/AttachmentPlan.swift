@@ -55,7 +55,7 @@ struct AttachmentPlan: Sendable {
     /// All attachments whose files are missing.
     private(set) var missing: [AttachmentID] = []
 
-    /// The input of a plan.
+    /// The input from which a plan is computed.
     struct Situation: Sendable {
         /// The files that are linked, have an entry, or may belong to an entry. Other files may be left out.
         var files: [String: AttachableFile] = [:]
@@ -65,7 +65,8 @@ struct AttachmentPlan: Sendable {
         var paths: Set<String> = []
         /// Whether the file system treats names that differ in case as equal.
         var foldsNames = false
-        /// The prefixes of paths that cannot be used. Each ends with a slash.
+        /// The prefixes of paths that cannot be used, because their folders are ignored, are links or cannot be read. Each ends with a
+        /// slash.
         var closed: [String] = []
         var entries: [AttachmentID: AttachmentEntry] = [:]
         /// The attachments that belong to a note.
@@ -230,7 +231,7 @@ struct AttachmentPlan: Sendable {
         }
         guard let hash = file.sha256 else { return skip(file) }
         guard hash == entry.sha256 else {
-            // The file was changed here. In the next round it is a new file.
+            // The file was changed here, so it stays. In the next round it is a new file.
             actions.append(.forget(id))
             return
         }
@@ -296,7 +297,7 @@ struct AttachmentPlan: Sendable {
     // MARK: Attachments without a file
 
     private mutating func planFree() {
-        // The names of files that are moved to the trash are free.
+        // The names of files that are moved to the trash are free for other files.
         let ending = Set(actions.compactMap { if case .trash(_, let path) = $0 { path } else { nil } })
         for (id, attachment) in free.sorted(by: { $0.key < $1.key }) {
             if pair(id, attachment) || join(id, attachment) { continue }
@@ -370,7 +371,7 @@ struct AttachmentPlan: Sendable {
                 skip(file)
                 continue
             }
-            // A program is probably still writing an empty file.
+            // An empty file is skipped, because a program is probably still writing it.
             guard file.stamp.size > 0 else { continue }
             if let reason = reasonNotToSend(file) {
                 skipped.append(SkippedFile(path: file.path, reason: reason))

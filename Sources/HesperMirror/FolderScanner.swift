@@ -14,7 +14,7 @@ struct FolderScanner {
         /// Paths with the extension of a note that are ignored or are not regular files. New files cannot have these
         /// paths.
         var others: [String] = []
-        /// Folders that must not be written to, because they are links or cannot be read.
+        /// The prefixes of paths in folders that must not be written to, because the folders are ignored, are links or cannot be read.
         var closed: [String] = []
         /// The files that are not notes, and that may be attachments: their stamps, by path.
         var attachable: [String: FileStamp] = [:]
@@ -44,7 +44,7 @@ struct FolderScanner {
     /// The contents of files that have no entry, or that differ from their entry.
     private var cache: [String: (stamp: FileStamp, hashed: Int64, content: FolderFile.Content)] = [:]
 
-    /// A new or changed file is read after it has been unchanged for this time, in nanoseconds.
+    /// The time for which a new or changed file must have been unchanged before it is read, in nanoseconds.
     let quietTime: Int64
     static let defaultQuietTime: Int64 = 1_000_000_000
     /// A file that was hashed within this time after a change, in nanoseconds, is hashed again, because some file systems have coarse

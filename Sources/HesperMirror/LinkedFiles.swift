@@ -57,7 +57,7 @@ private struct LinkScanner {
 
     /// The line of backticks or tildes that begins a block of code; nil if the line is something else.
     private func fence(_ line: Range<Int>) -> (mark: UInt8, count: Int)? {
-        // A block of code can be in a list or in a quotation.
+        // A block of code can be in a list or in a quotation, so spaces and `>` before the marks are skipped.
         let start = text[line].firstIndex { !isSpace($0) && $0 != UInt8(ascii: ">") } ?? line.upperBound
         guard start < line.upperBound, [UInt8(ascii: "`"), UInt8(ascii: "~")].contains(text[start]) else { return nil }
         let mark = text[start]

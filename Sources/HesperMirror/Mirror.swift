@@ -340,7 +340,7 @@ final class Mirror {
         let bytes = FileText.bytes(of: note.text, hasCRLF: note.hasCRLF)
         let hash = FileText.hash(bytes)
         guard try folder.stamp(path) != nil else {
-            // The file was deleted here, and the note changed elsewhere.
+            // The file was deleted here, but the note was changed elsewhere, so the file is created again.
             guard let stamp = try folder.create(path, bytes) else {
                 report.isIncomplete = true
                 return
@@ -401,7 +401,7 @@ final class Mirror {
 
     private func look(at former: inout FormerFile, _ bytes: Data, _ report: inout Report) async throws {
         let hash = FileText.hash(bytes)
-        // A program is probably still writing an empty file.
+        // An empty file is skipped, because a program is probably still writing it.
         guard hash != former.hash, !bytes.isEmpty else { return }
         if let text = try? FileText(bytes) {
             try await map.integrate(late: text.text, base: former.text, into: former.id)
@@ -464,7 +464,7 @@ final class Mirror {
         guard let entry = map.entries[id] else { return }
         let place = try trash.add(path, at: now())
         if FileText.hash(try folder.read(place).0) != entry.fileHash {
-            // An editor saved the file just before it was moved.
+            // An editor saved the file just before it was moved, so the file is moved back.
             _ = try folder.move(place, to: path)
             report.isSettling = true
             return

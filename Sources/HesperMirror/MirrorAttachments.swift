@@ -470,7 +470,7 @@ final class MirrorAttachments {
         guard let entry = entries[id] else { return }
         let place = try trash.add(path, at: now)
         if try folder.reader(place).data().0.sha256 != entry.sha256 {
-            // An editor saved the file just before it was moved.
+            // An editor saved the file just before it was moved, so the file is moved back.
             _ = try folder.move(place, to: path)
             report.isSettling = true
             return

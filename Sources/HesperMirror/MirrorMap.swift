@@ -258,7 +258,7 @@ final class MirrorMap {
             guard entry != nil, try tx.get(id) != nil else { return }
             try tx.merge(text, base: base, into: id)
             try tx.setTags(of: id, from: base, to: text)
-            // The next round writes the note.
+            // An empty version differs from every version of the note, so the next round writes the merged text to the file.
             entry?.version = ""
         }
     }

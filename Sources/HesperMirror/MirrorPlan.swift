@@ -61,7 +61,7 @@ struct MirrorPlan: Sendable {
     /// All notes whose files are missing, except notes that were changed since.
     private(set) var missing: [NoteID] = []
 
-    /// The input of a plan.
+    /// The input from which a plan is computed.
     struct Situation: Sendable {
         /// The name of the folder, from which an import derives the IDs of notes.
         var folderName = ""
@@ -70,7 +70,8 @@ struct MirrorPlan: Sendable {
         var others: [String] = []
         /// Whether the file system treats names that differ in case as equal.
         var foldsNames = false
-        /// The prefixes of paths that cannot be used. Each ends with a slash.
+        /// The prefixes of paths that cannot be used, because their folders are ignored, are links or cannot be read. Each ends with a
+        /// slash.
         var closed: [String] = []
         var entries: [NoteID: MirrorEntry] = [:]
         var notes: [NoteID: MirrorNote] = [:]
@@ -142,7 +143,7 @@ struct MirrorPlan: Sendable {
         var taken: Set<String> = []
         for (id, entry) in missing {
             let same = (byInode[entry.stamp.inode] ?? []).filter { $0.stamp.isSameFile(as: entry.stamp) }
-            // Several files with one inode are hard links.
+            // Several files with one inode are hard links. The moved file cannot be identified among them.
             guard same.count == 1, same[0].isNote, taken.insert(same[0].path).inserted else { continue }
             located[id] = same[0]
         }
@@ -212,7 +213,7 @@ struct MirrorPlan: Sendable {
     private func takenNames() -> FileNames {
         if let names { return names }
         var names = FileNames()
-        // The names of files that are moved to the trash are free.
+        // The names of files that are moved to the trash are free for other files.
         let ending = Set(actions.compactMap { if case .trash(_, let path) = $0 { path } else { nil } })
         for file in situation.files where !ending.contains(file.path) { names.take(file.path) }
         for path in situation.others { names.take(path) }
@@ -220,7 +221,7 @@ struct MirrorPlan: Sendable {
         return names
     }
 
-    /// A path that no file has.
+    /// Makes a path for a new file, which no other file has.
     private mutating func newName(folder: String, _ stem: String, ending: String) -> String {
         var names = takenNames()
         self.names = nil
@@ -307,7 +308,7 @@ struct MirrorPlan: Sendable {
         } else if situation.isPullOnly {
             skipped.append(SkippedFile(path: file.path, reason: .pullOnly))
         } else if let continuation, situation.notes[continuation] == nil, situation.isReceiving {
-            // The store wakes the mirror when the note has arrived.
+            // Nothing is done with the file until the note has arrived. The store then wakes the mirror.
             return
         } else {
             let into = continuation.flatMap { situation.notes[$0] == nil || continued.contains($0) ? nil : $0 }

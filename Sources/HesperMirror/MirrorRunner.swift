@@ -192,7 +192,7 @@ extension Mirror.Report {
 }
 
 extension MirrorPlan.Question {
-    /// The message that asks the user.
+    /// The text of the question for the user.
     var text: String {
         switch self {
         case .deletions(let notes):
@@ -218,7 +218,7 @@ extension SyncProblem {
         }
     }
 
-    /// A message for the user.
+    /// A description of the problem for the user.
     var text: String {
         switch self {
         case .offline: "The server cannot be reached."

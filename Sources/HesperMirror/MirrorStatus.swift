@@ -25,7 +25,7 @@ struct MirrorStatus: Codable, Equatable, Sendable {
     var files: Int
     /// The number of files that are attachments.
     var attachments: Int
-    /// The numbers of actions that a round would carry out now, by their descriptions.
+    /// The number of actions of each kind that a round would carry out now, by the description of the kind.
     var plan: [String: Int]
     /// The number of objects that are not sent to the server yet.
     var unsent: Int
@@ -78,7 +78,7 @@ struct MirrorStatus: Codable, Equatable, Sendable {
         }
     }
 
-    /// The lines of the output as text.
+    /// The status as lines of text.
     var lines: [String] {
         let count = counted(files, "note") + (attachments > 0 ? ", \(counted(attachments, "attachment"))" : "")
         var lines = ["\(folder): \(count)" + (account.map { ", account \($0)" } ?? "")]

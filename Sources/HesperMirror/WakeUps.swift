@@ -55,7 +55,7 @@ final class WakeUps {
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { [continuation] in
                 continuation.finish()
-                // The second signal ends the process at once.
+                // With its default action, the second signal ends the process at once.
                 signal(number, SIG_DFL)
             }
             all.append(source)

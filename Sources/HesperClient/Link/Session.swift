@@ -2,8 +2,7 @@ package import HesperModel
 
 /// The account, the device and the token of a local copy. It is stored in the local copy.
 ///
-/// The account is kept when the session ends, because only the same account may continue to use the copy (clients.md,
-/// rule 13).
+/// The account is kept when the session ends, because only the same account may continue to use the local copy (clients.md, rule 13).
 package struct Session: Sendable, Equatable {
     package var server: ServerURL
     package var account: UniqueID

@@ -88,7 +88,7 @@ package final class URLSessionTransport: Transport {
         guard let url = server.url(path: request.path) else { return nil }
         var urlRequest = URLRequest(url: url)
         urlRequest.httpMethod = request.method
-        // Foundation counts this time from the last byte that arrived or was sent.
+        // Foundation counts this time from the last byte that arrived or was sent, so it limits the silence and not the whole request.
         urlRequest.timeoutInterval =
             TimeInterval(silence.components.seconds)
             + TimeInterval(silence.components.attoseconds) / 1e18

@@ -17,7 +17,7 @@ public struct Condition<Object: SyncedObject>: Sendable {
     public static func || (left: Self, right: Self) -> Self { Condition(.either(left.expression, right.expression)) }
     public static prefix func ! (condition: Self) -> Self { Condition(.not(condition.expression)) }
 
-    /// The condition as SQL.
+    /// The condition as an SQL expression.
     package func sql(_ context: QueryContext = QueryContext()) throws -> SQL { try expression.sql(context) }
 }
 
@@ -61,7 +61,7 @@ indirect enum Expression: Sendable {
         case .containsElement(let column, let key, let id): try containsElement(column, key, id, context)
         case .both(let left, let right): "(\(try left.sql(context)) AND \(try right.sql(context)))"
         case .either(let left, let right): "(\(try left.sql(context)) OR \(try right.sql(context)))"
-        // A comparison with an absent value is NULL, which is treated as false.
+        // A comparison with an absent value is NULL, which is treated as false, so that its negation is true.
         case .not(let expression): "NOT coalesce(\(try expression.sql(context)), 0)"
         case .invalid(let message): throw StoreError.invalidQuery(message)
         }

@@ -54,7 +54,7 @@ struct RecordShape<Record: MergedRecord>: Sendable {
         return try? Record(from: ImageDecoder(reader, ImageWriter.recordName))
     }
 
-    /// Values that differ from the default of a property. Only some of them have the type of the property.
+    /// Values of several types that differ from the default of a property. The caller uses one that has the type of the property.
     private static func alternatives(
         _ property: ImageWriter.Property, _ standing: Value?
     ) -> [(suffix: String, value: Value)] {

@@ -19,7 +19,7 @@ extension JSON {
 
     /// Creates a JSON object. Members that are nil or null are left out.
     package init(members: [(String, JSON?)]) {
-        // Null too, because the literal `nil` is also a value of `JSON`.
+        // Null is left out too, because `nil` in an expression such as `flag ? true : nil` is the value null of `JSON`.
         self = .object(
             JSONObject(members.compactMap { name, value in value.flatMap { $0 == .null ? Optional.none : (name, $0) } })
         )

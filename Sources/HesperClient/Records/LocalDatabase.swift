@@ -95,7 +95,7 @@ package final class LocalDatabase: Sendable {
 
     /// The name of a table or an index, quoted for SQL.
     static func quoted(_ name: String) -> String {
-        // `replacing` is slow, and no type that the server accepts contains a quotation mark.
+        // `replacing` is slow, so it is only called for names with a quotation mark. No type that the server accepts contains one.
         name.utf8.contains(UInt8(ascii: "\"")) ? "\"\(name.replacing("\"", with: "\"\""))\"" : "\"\(name)\""
     }
 

@@ -9,9 +9,9 @@ package struct LocalObject: Sendable, Equatable {
     package var type: String
     /// The acknowledged fields that are set once: the creation date of a note, all fields of an attachment.
     package var fixed: [String: Value] = [:]
-    /// The acknowledged registers.
+    /// The acknowledged registers, by attribute.
     package var registers: [String: Cell] = [:]
-    /// Set if the server has not acknowledged that this object exists.
+    /// The state of the object until the server acknowledges that it exists; then nil.
     package var made: Made?
     /// The unsent edits, by attribute.
     package var edits: [String: LocalEdit] = [:]
@@ -126,7 +126,7 @@ package struct LocalObject: Sendable, Equatable {
         return otherDate < date ? other : one
     }
 
-    /// The object's part of the digest of the copy (merge.md, The digest): zero unless the server has acknowledged it.
+    /// The object's part of the digest of the local copy (merge.md, The digest): zero unless the server has acknowledged the object.
     package var digest: Digest {
         guard isAcknowledged else { return .zero }
         var lines = "\(type)\n\(id)\n"

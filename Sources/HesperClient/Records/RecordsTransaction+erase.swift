@@ -7,7 +7,7 @@ extension RecordsTransaction {
         let virtual = try String.fetchAll(
             database, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%'")
         for type in try types { try database.execute(sql: "DELETE FROM \(LocalDatabase.table(type))") }
-        // The search indexes contain the terms of the erased texts.
+        // The search indexes contain the terms of the erased texts, so they are emptied too.
         for name in virtual { try database.execute(sql: "DELETE FROM \"\(name.replacing("\"", with: "\"\""))\"") }
         for table in ["deleted", "deletions", "shelf", "notices", "relays", "bytes", "local", "meta"] {
             try database.execute(sql: "DELETE FROM \(table)")

@@ -4,7 +4,7 @@ internal import HesperModel
 /// A change that sync made to a text and that the user should know of.
 public struct SyncNotice: Identifiable, Sendable, Equatable {
     public enum Kind: Sendable {
-        /// Two devices replaced the same words. The text contains one version; the other one is in ``SyncNotice/texts``.
+        /// Two devices replaced the same words. The text contains one version of them; the other version is in ``SyncNotice/texts``.
         case merged
         /// The note was deleted on another device. Its unsent text is now in the note ``SyncNotice/continuation``.
         case rescued

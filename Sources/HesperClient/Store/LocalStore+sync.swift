@@ -71,7 +71,8 @@ extension LocalStore {
 
     private func end(_ session: Session?, _ erasing: Erasing) async throws {
         if let session {
-            // If the server cannot be reached, the device remains in the account's list of devices, where it can be removed.
+            // Errors are ignored: if the server cannot be reached, the device remains in the account's list of devices, where it can be
+            // removed.
             let accounts = Accounts(server: session.server, transport: makeTransport(session.server))
             try? await accounts.signOut(session)
         }

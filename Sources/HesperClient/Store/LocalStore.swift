@@ -13,7 +13,7 @@ package import HesperModel
 /// Reading and writing never wait for the network, and never fail because of it.
 public final class LocalStore: Sendable {
     package let database: LocalDatabase
-    /// The bytes of attachments.
+    /// The files with the bytes of attachments.
     package let files: any AttachmentFiles
     private let objectTypes: Set<String>
     /// The defaults of declared attributes, by type.

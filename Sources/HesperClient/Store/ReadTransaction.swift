@@ -147,7 +147,7 @@ final class Membership {
         return target
     }
 
-    /// The ID of a live tag or attachment and the IDs that were merged into it; empty if it is not live.
+    /// The ID of a live tag or attachment and the IDs that were merged into it; no IDs if the tag or attachment is not live.
     func sources(of id: UniqueID) throws -> [UniqueID] {
         guard try target(of: id) == id else { return [] }
         var found = [id]

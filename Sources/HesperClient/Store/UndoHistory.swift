@@ -141,7 +141,7 @@ extension StoreWriter {
             return created
         }
         if let value = defaults(record.type, attribute) { return value }
-        // A member of a set: `false` if it is named by its ID or number, else null (`ElementRegister`).
+        // The value that removes a member of a set: `false` if the member is named by its ID or number, else null (`ElementRegister`).
         if case .bool = after { return .bool(false) }
         return .null
     }
@@ -157,7 +157,7 @@ extension StoreWriter {
                 return nil
             }
         }
-        // The bytes of an attachment belong to its former ID.
+        // An attachment cannot be restored with a new ID, because its bytes on the server belong to the former ID.
         guard record.type != TypeName.attachment else { return nil }
         let id = records.newID()
         var copy = LocalObject(id: id, type: record.type)

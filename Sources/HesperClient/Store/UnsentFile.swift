@@ -6,8 +6,8 @@ extension LocalStore {
     /// Writes the unsent changes of a store to a file of JSON lines. The database file of the store may be damaged, or written by a
     /// later version of the library.
     ///
-    /// Use it when opening a store throws ``StoreError/damaged(_:)``, before the file is deleted. Each line is an
-    /// object: `{"type": "recipe", "id": "…", "values": {"attributes.title": "Leek soup"}}`, or a deletion.
+    /// Use it when opening a store throws ``StoreError/damaged(_:)``, before the database file is deleted. Each line is an object:
+    /// `{"type": "recipe", "id": "…", "values": {"attributes.title": "Leek soup"}}`, or a deletion.
     /// - Parameters:
     ///   - store: the database file of the store.
     ///   - file: the file to write. It is replaced if it exists.
@@ -17,7 +17,7 @@ extension LocalStore {
         var lines: [JSON] = []
         var configuration = Configuration()
         configuration.readonly = true
-        // With this setting, SQLite also reads a truncated database file. The connection is read-only.
+        // With this setting, SQLite also reads a truncated database file. It does no harm, because the connection is read-only.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA writable_schema = ON") }
         let database = try reporting { try DatabaseQueue(path: store.path, configuration: configuration) }
         try reporting {

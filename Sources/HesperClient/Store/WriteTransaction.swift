@@ -63,7 +63,7 @@ public struct WriteTransaction {
         try writer.save(object)
     }
 
-    /// Changes the text of a note to one that was edited from `base`, for example in a file. Changes that were made to the note's
+    /// Replaces the text of a note with a text that was edited from `base`, for example in a file. Edits that were made to the note's
     /// text since `base` are merged with it.
     /// - Returns: the note as it is now.
     /// - Throws: ``StoreError/notFound(objectType:id:)`` if there is no such note; ``StoreError/invalidValue(_:)`` if the merged text

@@ -6,7 +6,7 @@ package struct PushBatch: Sendable, Equatable {
     package struct Part: Sendable, Equatable {
         var id: UniqueID
         var type: String
-        /// Set if the object is new, or is resent with the fields that are set once.
+        /// The fields of the object that are set once. Nil unless the object is new, or these fields are resent to a restored server.
         var made: LocalObject.Made?
         var edits: [String: LocalEdit]
     }
@@ -33,7 +33,7 @@ package struct PushBatch: Sendable, Equatable {
         return true
     }
 
-    /// The member `changes` of the request.
+    /// The push in JSON, as the member `changes` of the request.
     /// - Parameter withBases: whether to send the texts of all bases, because the server may lack them.
     func changes(withBases: Bool) -> JSON {
         var sections: [String: [JSON]] = [:]

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import HesperModel
 
-/// The result of processing a response.
+/// The result of processing a response of sync or a page of the event stream.
 struct Received {
     /// The slugs of the problems with which the server refused clocks. Edits with refused clocks get new clocks (after `clock-reused`,
     /// once the user has signed in again), and are sent again.
@@ -90,7 +90,8 @@ extension RecordsTransaction {
         var receipts: [ReceiptKey: JSON] = [:]
         for receipt in results {
             guard let id = receipt["uniqueID"]?.id else { continue }
-            // One push may contain an object and its DeletedObject.
+            // One push may contain an object and its DeletedObject, which have the same ID. The pointer shows which one a receipt is
+            // for.
             let isDeletion = receipt["pointer"]?.string?.hasPrefix("/changes/deletedObjects") ?? false
             receipts[ReceiptKey(id: id, isDeletion: isDeletion)] = receipt
         }
@@ -199,7 +200,8 @@ extension RecordsTransaction {
         if object.isPending || !object.registers.isEmpty || !object.fixed.isEmpty {
             try save(object)
         } else if problem == nil, part.made != nil, object.isAcknowledged {
-            // An object of an app may have no attributes. A tag whose name was rejected does not exist.
+            // An acknowledged object without values is kept, because an object of an app may have no attributes. In contrast, a tag
+            // whose name was rejected is not acknowledged, and is removed.
             try save(object)
         } else {
             try remove(object)

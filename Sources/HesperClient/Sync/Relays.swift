@@ -81,7 +81,7 @@ extension RecordsTransaction {
     func nextRelays(limit: Int) throws -> PushBatch {
         var push = PushBatch(isRelay: true)
         var size = 0
-        // DeletedObjects first, then tags (clients.md, rule 10).
+        // DeletedObjects are sent first, then tags (clients.md, rule 10).
         let sql = """
             SELECT id, record FROM relays
             ORDER BY CASE coalesce(record ->> 'type', '') WHEN '' THEN 0 WHEN 'tag' THEN 1 ELSE 2 END, id

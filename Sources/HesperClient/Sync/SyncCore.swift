@@ -89,7 +89,7 @@ package struct SyncCore: Sendable {
     private struct Stream {
         var isOpen = false
         var openedAt = Timestamp(clamping: 0)
-        /// The number of successive interruptions.
+        /// The number of times in succession that the stream was interrupted.
         var breaks = 0
         /// The earliest time at which the stream may be opened again.
         var after = Timestamp(clamping: 0)

@@ -62,9 +62,9 @@ package actor SyncRunner {
 
     // MARK: For the store
 
-    /// The status, now and whenever it changes. A slow reader may miss some states, but never the last one.
+    /// The status of sync, now and whenever it changes. A slow reader may miss some states, but never the last one.
     package nonisolated var statuses: AsyncStream<SyncStatus> { reports.subscribe() }
-    /// The current status.
+    /// The current status of sync.
     package nonisolated var status: SyncStatus { reports.latest }
 
     /// Begins to sync, if there is a session.
@@ -93,7 +93,7 @@ package actor SyncRunner {
     /// Sends the changes of the local copy soon.
     package func changed() { add(.changed, .changed) }
 
-    /// Downloads the bytes of an attachment before all others. Returns when the bytes are on this device, or when they cannot
+    /// Downloads the bytes of an attachment before all other downloads. Returns when the bytes are on this device, or when they cannot
     /// be downloaded now. In that case they are downloaded later.
     package func want(_ id: UniqueID) async throws {
         try database.write { transaction in
@@ -273,7 +273,7 @@ package actor SyncRunner {
         guard around.isRunning, transport != nil else { return true }
         guard !core.isBusy, tasks[.transferRequest] == nil else { return false }
         guard status.phase == .syncing, let records, core.progress.hasFinished else { return status.phase != .syncing }
-        // Deletions that can be undone are sent later.
+        // Deletions that can still be undone are sent later, so callers do not wait for them.
         return records.undoable > 0 && records.toSend == records.undoable && status.toFetch.objects == 0
     }
 

@@ -194,7 +194,7 @@ package struct TransferCore: Sendable {
     }
 
     private func deleteUnneededFiles(_ transaction: RecordsTransaction, _ files: any AttachmentFiles) throws {
-        // A file that cannot be deleted takes space, and does no other harm.
+        // Errors are ignored, because a file that cannot be deleted takes space, but does no other harm.
         for id in try TransferTable(transaction).takeUnneededFiles() { try? files.delete(id) }
     }
 
@@ -271,7 +271,7 @@ package struct TransferCore: Sendable {
         } catch let error as AttachmentFilesError {
             pauseDownloads(error, transaction.now)
         }
-        // The rest follows in a separate transaction.
+        // The next piece follows in a separate transaction, so that each transaction is short.
         wake(at: transaction.now)
     }
 
@@ -281,7 +281,7 @@ package struct TransferCore: Sendable {
         try TransferTable(transaction).remove(row.id)
         download.problem = nil
         effects.append(.downloaded(row.id))
-        // The next transfer follows in a separate transaction.
+        // The next transfer follows in a separate transaction, so that each transaction is short.
         wake(at: transaction.now)
     }
 
@@ -300,7 +300,7 @@ package struct TransferCore: Sendable {
         _ files: any AttachmentFiles
     ) throws {
         let table = TransferTable(transaction)
-        // The attachment may have been deleted meanwhile.
+        // The attachment, and with it the row, may have been deleted after the request was sent.
         guard var row = try table.row(job.id) else { return }
         let done = row.done
         let direction: WritableKeyPath<TransferCore, Direction>
@@ -362,7 +362,8 @@ package struct TransferCore: Sendable {
             try transaction.save(object)
             transaction.noteNewEdits()
         }
-        // If this device lost the file, another device with a copy of the database file may have uploaded the bytes.
+        // If this device lost the file, another device with a copy of the database file may have uploaded the bytes. They are then
+        // downloaded.
         if try files.file(transaction.file(of: row.id) ?? row.id)?.isFinished != true {
             try TransferTable(transaction).download(row.id)
         }

@@ -17,7 +17,7 @@ struct TransferDownloads: Sendable {
         case send(ServerRequest, at: Int64)
         /// A piece of an unfinished file was read to hash it. The rest must be read too.
         case hashing
-        /// The file is complete.
+        /// The file is complete, and its size and hash are those of the attachment.
         case finished
         /// The size or the hash of the file differs from that of the attachment. The file was deleted.
         case damaged

@@ -6,7 +6,7 @@ package import HesperModel
 struct TransferRow: Sendable, Equatable {
     let id: UniqueID
     let isUpload: Bool
-    /// The size and hash of the bytes.
+    /// The size and hash of the attachment's bytes.
     let data: AttachmentData
     /// The number of bytes that were transferred, for the status.
     var done: Int64 = 0
@@ -117,8 +117,8 @@ package struct TransferTable {
 
     // MARK: For the app
 
-    /// Schedules the download of an attachment before all others, even if it is large. Nothing happens if there is
-    /// nothing to download.
+    /// Schedules the download of an attachment before all other downloads, even if it is large. Nothing happens if there is nothing to
+    /// download.
     package func want(_ id: UniqueID) throws {
         try database.execute(
             sql: """

@@ -105,7 +105,7 @@ struct TransferUploads: Sendable {
             didNotArrive(step, row)
             return .noResponse
         }
-        // The body arrived too slowly (request-timeout).
+        // The server responds with 408 (request-timeout) if the body of a request arrives too slowly.
         if response.status == 408 { didNotArrive(step, row) }
         switch step {
         case .check:

@@ -3,7 +3,7 @@ public struct Attachment: SyncedObject {
     public static let objectType = "attachment"
 
     public var id = ObjectID<Attachment>()
-    /// The media type, for example `image/jpeg`.
+    /// The media type of the file, for example `image/jpeg`.
     @Merged public internal(set) var mimeType = ""
     /// The name of the file.
     @Merged public internal(set) var filename: String?

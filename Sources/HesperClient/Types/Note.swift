@@ -17,7 +17,7 @@ public struct Note: SyncedObject {
     @Merged public var tags = MergedSet<ObjectID<Tag>>()
     /// The attachments of the note. An attachment belongs to one note.
     @Merged public var attachments = MergedSet<Attachment.ID>()
-    /// Whether the note is shown above the others.
+    /// Whether the note is shown above all notes that are not pinned.
     @Merged public var isPinned = false
     /// The path of the note's file, such as `Kitchen/Soup.md`, in a folder of text files that is synced with the notes. Nil if no
     /// such folder has set a path.

@@ -60,8 +60,7 @@ package struct FaultyServer: Sendable {
 }
 
 extension ServerCore {
-    /// Responds to a request. Of the faults, only short pages and rejected fields are applied here; `reply(to:at:)` applies all other
-    /// faults.
+    /// Responds to a request, and applies faults with short pages and rejected fields. `reply(to:at:)` applies all other faults.
     fileprivate mutating func respond(
         to request: ServerRequest, at now: Timestamp, with faults: [Fault]
     ) -> ServerResponse {

@@ -119,7 +119,7 @@ struct FeedPage {
         at position: FeedToken.Position, of scope: MemoryScope, _ body: (Row) -> Bool
     ) -> Bool {
         func visit(_ entry: (sequence: Int64, id: UniqueID), _ isIncluded: (ObjectState) -> Bool) -> Bool {
-            // An entry is outdated if its object has changed again since.
+            // Outdated entries, whose objects have changed again since, are skipped.
             guard let state = scope.states[entry.id], state.sequence == entry.sequence, isIncluded(state) else {
                 return true
             }

@@ -44,9 +44,9 @@ package struct MemoryScope: Sendable {
     private var notesByMember: [UniqueID: Set<UniqueID>] = [:]
     /// The revoked devices, each with the time after which its edits are rejected, if there is one.
     private(set) var revocations: [NodeID: MemoryRevocation] = [:]
-    /// The sequence number at the last restore.
+    /// The sequence number of the scope at the last restore; nil if the scope was never restored.
     private(set) var restoredSequence: Int64?
-    /// The bytes of attachments.
+    /// The bytes of the account's attachments, and its unfinished uploads.
     package var files = MemoryFiles()
     /// The quota in bytes; nil for no limit.
     package var quota: Int64?
@@ -147,7 +147,7 @@ package struct MemoryScope: Sendable {
     ) -> [UniqueID: Int64] {
         var before: [UniqueID: Int64] = [:]
         for change in outcome.changes {
-            // An object that did not exist before may have edits of other devices.
+            // An object that did not exist before may have edits of other devices, which the sender lacks, so it is not an echo.
             if let state = change.before { before[change.uniqueID] = state.sequence ?? .max }
         }
         var echoes: [UniqueID: Int64] = [:]

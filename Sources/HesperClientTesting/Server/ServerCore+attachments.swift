@@ -258,7 +258,7 @@ extension ServerCore {
 }
 
 extension MemoryFiles.Upload {
-    /// The number of bytes that were received.
+    /// The number of bytes of the upload that the server has received.
     fileprivate var offset: Int { isFinished ? length ?? 0 : bytes.count }
 
     /// Marks the upload as complete. Its bytes are now those of the attachment.

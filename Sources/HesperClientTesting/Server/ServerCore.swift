@@ -173,7 +173,7 @@ package struct ServerCore: Sendable {
         }
         try fields.end()
         if let token { try check(token, of: accounts[caller.account].scope) }
-        // During a first sync it is not known which objects the device has read.
+        // During a first sync it is not known which objects the device has read, so all count as unread.
         var read: Int64 = 0
         if case .after(let sequence)? = token?.position { read = sequence }
         let result = try accounts[caller.account].scope.apply(

@@ -201,7 +201,7 @@ package final class Life {
             guard run == devices[index].run, !devices[index].isLost else { return }
             let device = devices[index]
             let received = isOffline(index) ? .failure(NoResponse("offline")) : result
-            // Recorded before the step, because the step may send the next push.
+            // The answered changes are recorded before the step, because the step may send the next push.
             if number == device.pushNumber, case .success(let response) = received, response.isSuccess {
                 (device.answered, device.answeredAt) = (device.pushed, now)
             }

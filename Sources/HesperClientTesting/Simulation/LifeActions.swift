@@ -160,7 +160,7 @@ extension Life {
         guard var draft = device.draft else { return }
         device.draft = nil
         guard try device.shown(TypeName.note).contains(draft.id.uniqueID) else { return }
-        // The draft adds a whole line, which a merge never replaces.
+        // The draft adds a whole line. A merge never replaces it, so the new word must be in the saved text.
         let word = ledger.newWord(by: device.name)
         let isAtEnd = generator.isTrue(withProbability: 0.5)
         draft.text.string = isAtEnd ? draft.text.string + "\n" + word : word + "\n" + draft.text.string

@@ -47,7 +47,8 @@ extension Life {
                     }
                     return true
                 }
-                // A restored server sends objects that this device knows to be deleted.
+                // Only a restored server sends objects that this device knows to be deleted, so this is not checked before there is a
+                // backup.
                 guard !backups.isEmpty else { continue }
                 for id in try transaction.ids(type) where try transaction.deleted(id) != nil {
                     fail("\(device.name) has \(id), which was deleted")

@@ -70,7 +70,7 @@ final class SimulatedDevice {
         transfers = TransferCore(seed: generator.next(), pieceBytes: SimulatedDevice.pieceBytes)
     }
 
-    /// Starts the app. Of the previous run, only the database file, the attachment files and the storage outside of them remain.
+    /// Starts the app. Only the database file, the attachment files and the storage outside of them remain from the previous run.
     func start(_ generator: inout SeededGenerator) throws {
         run += 1
         stream += 1
