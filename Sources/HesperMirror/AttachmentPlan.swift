@@ -79,7 +79,7 @@ struct AttachmentPlan: Sendable {
         var refused: Set<AttachmentID> = []
         /// The notes that link to a file, by its path, in the order of their own paths.
         var linkers: [String: [Linker]] = [:]
-        /// The notes whose links are known.
+        /// The notes that have files, so that the links in their texts are known.
         var linking: Set<NoteID> = []
         /// The maximum size of an attachment; nil if it is not known.
         var largest: Int64?

@@ -259,8 +259,8 @@ final class Folder: Sendable {
         try check(path) { fstat(from, &one) }
         try check(path) { fstat(file, &other) }
         if one.st_uid != other.st_uid || one.st_gid != other.st_gid {
-            // Only root may change the owner of a file. If the owner or the group cannot be kept, the replacement fails, so that others
-            // do not lose access to the file.
+            // Only root may change the owner of a file. If the owner or the group cannot be kept, the replacement fails, so that no
+            // user loses access to the file.
             try check(path) { fchown(file, one.st_uid, one.st_gid) }
         }
         try check(path) { fchmod(file, one.st_mode & 0o7777) }

@@ -6,7 +6,7 @@ struct FrontMatter: Equatable {
     private(set) var title: String?
     /// The names under the key `tags`, in order.
     private(set) var tags: [String] = []
-    /// The text after the front matter, at least its beginning.
+    /// The text after the front matter. It may be cut off, because only the beginning of a long text is read.
     let rest: Substring
 
     /// Reads the front matter of a text; nil if it has none.

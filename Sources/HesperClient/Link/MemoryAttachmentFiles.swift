@@ -5,6 +5,7 @@ package final class MemoryAttachmentFiles: AttachmentFiles {
     private let files = Locked<[UniqueID: (bytes: [UInt8], isFinished: Bool)]>([:])
     private let capacity: Int
 
+    /// Creates an object without files.
     /// - Parameter capacity: the maximum number of bytes of all files. Beyond it, writing fails as on a full disk.
     package init(capacity: Int = .max) { self.capacity = capacity }
 

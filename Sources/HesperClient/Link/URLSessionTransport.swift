@@ -11,11 +11,11 @@ internal import Foundation
 /// deallocated.
 package final class URLSessionTransport: Transport {
     package struct Limits: Sendable {
-        /// A request fails after this time without a byte in either direction.
+        /// The time without a byte in either direction after which a request fails.
         package var silence: Duration = .seconds(60)
-        /// A request fails after this time. The server waits at most 10 minutes for a body of 4 MiB.
+        /// The time after which a request fails. The server waits at most 10 minutes for a body of 4 MiB.
         package var total: Duration = .seconds(600)
-        /// A stream of events ends after this time without a byte. The server sends a comment at least every 20 s.
+        /// The time without a byte after which a stream of events ends. The server sends a comment at least every 20 s.
         package var streamSilence: Duration = .seconds(45)
         /// The maximum size of a response body, in bytes. The response to a push contains at most 32 MiB of the objects
         /// that the push names, a page of about 4 MiB, and the results.

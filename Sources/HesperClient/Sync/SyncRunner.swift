@@ -40,6 +40,7 @@ package actor SyncRunner {
     /// The maximum duration of a timer, in milliseconds. It is limited because the wall clock may be set meanwhile.
     private static let longestSleep: Int64 = 600_000
 
+    /// Creates a runner, which does not sync until ``start()``.
     /// - Parameters:
     ///   - seed: determines the random delays.
     ///   - makeTransport: makes the connection to a server.

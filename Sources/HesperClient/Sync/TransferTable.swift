@@ -34,7 +34,7 @@ package struct TransferTable {
     package struct Policy: Sendable, Equatable {
         /// The maximum size of a picture, in bytes.
         package var pictureBytes: Int64 = 24 << 20
-        /// The maximum size of an attachment of another kind, in bytes.
+        /// The maximum size of an attachment that is not a picture, in bytes.
         package var otherBytes: Int64 = 4 << 20
 
         package init() {}

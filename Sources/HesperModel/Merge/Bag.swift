@@ -61,6 +61,7 @@ public struct AttachmentData: Sendable, Equatable {
 
 /// The current state of an object: its folded attributes, or its DeletedObject.
 public enum ObjectState: Sendable, Equatable {
+    /// The folded attributes of the object.
     /// - Parameter sequence: the sequence number of the object's most recent change; nil as long as the object does not exist.
     case entity(Entity, sequence: Int64?)
     case deleted(DeletedObject, sequence: Int64)

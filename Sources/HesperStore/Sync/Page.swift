@@ -20,6 +20,7 @@ public struct Page: Sendable {
 
 /// Receives the stored bodies of a page one by one, so that they can be sent while further bodies are read.
 public protocol PageSink {
+    /// Receives the next body.
     /// - Parameter body: the JSON of an object, which is valid only during the call.
     mutating func append(_ body: UnsafeRawBufferPointer, _ kind: ScanRow.Kind)
 }
