@@ -19,7 +19,7 @@ struct SearchNotes: Resource {
     }
 
     func add(to routes: inout Routes) {
-        routes.get("/v1/search", ["q", "tag", "archived", "sort", "limit", "cursor"], use: search)
+        routes.get("/v1/search", ["q", "tag", "archived", "sort", "limit", "cursor"], tokens: .read, use: search)
     }
 
     private func search(_ request: APIRequest, _ session: Session) async throws -> Response {
