@@ -135,7 +135,7 @@ private struct LinkScanner {
             end + 1 < limit, text[end] == UInt8(ascii: "]"), text[end + 1] == UInt8(ascii: "]")
         else { return nil }
         let whole = String(decoding: text[content..<end], as: UTF8.self)
-        // In a table, the separator is written `\|`.
+        // In a Markdown table, the separator is written `\|`.
         let target = whole.prefix { $0 != "|" && $0 != "#" }.trimmingCharacters(in: [" ", "\t", "\\"])
         add(FileLink([target].filter { !$0.isEmpty }, isWiki: true))
         return end + 2

@@ -104,7 +104,8 @@ indirect enum Expression: Sendable {
             }
             return "coalesce(\(sql: Column.json(attribute)) <> 0, 0)"
         }
-        // If several registers lead to one object, the register with the greatest clock decides (merge.md, Membership).
+        // The object has several registers in the set, because other objects were merged into it. The register with the greatest clock
+        // determines whether the object is a member (merge.md, Membership).
         let registers = keys.map { key -> SQL in
             let attribute = "\(name).\(key)"
             return "SELECT \(sql: Column.json(attribute)) AS isIn, clocks ->> '$.\"\(sql: attribute)\"' AS clock"

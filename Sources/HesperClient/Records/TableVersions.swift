@@ -12,7 +12,7 @@ final class TableVersions: Sendable {
 
     private let state = Locked(State())
 
-    /// Reads the numbers of changes when the database file is opened.
+    /// Reads the stored number of each table. Called once, after the database file is opened.
     func begin(_ database: Database) throws {
         let numbers = try TableVersions.numbers(database)
         state.withLock { $0.numbers = numbers }

@@ -42,8 +42,10 @@ package enum CopyCheck {
 
 /// Storage for the random words of ``CopyCheck``. It belongs to this device and is not part of backups.
 package protocol DeviceMemory: Sendable {
-    /// The words that were saved for a store; empty if there are none.
+    /// The random words that were saved for a local copy, by which ``CopyCheck`` recognizes that its file was copied; empty if none
+    /// were saved.
     func words(of store: String) throws -> [String]
+    /// Saves words, and removes those that were saved before.
     func setWords(_ words: [String], of store: String) throws
 }
 

@@ -3,7 +3,7 @@ package import HesperModel
 /// The visible values of an object, as in the columns `body` and `clocks` of the local copy.
 package struct ObjectImage: Sendable {
     package var id: UniqueID
-    /// The registers and the fields that are set once, by attribute.
+    /// The value of each register and of each immutable field, by the name of its attribute.
     package var values: [String: Value]
     /// The clocks of the registers. They order the members of sets.
     package var clocks: [String: Clock]

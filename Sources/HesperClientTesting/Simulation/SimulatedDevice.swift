@@ -33,9 +33,9 @@ final class SimulatedDevice {
     var lastArrival: Int64 = 0
     /// The time until which the device has no network.
     var offlineUntil: Int64 = 0
-    /// The number of the last effect `wake` of `core`, which replaces earlier ones.
+    /// The serial number of the latest `wake` effect of `core`. Earlier ones are then ignored.
     var wake = 0
-    /// The number of the last effect `wake` of `transfers`, which replaces earlier ones.
+    /// The serial number of the latest `wake` effect of `transfers`. Earlier ones are then ignored.
     var transferWake = 0
     /// The number of the last sync request.
     var pushNumber = 0

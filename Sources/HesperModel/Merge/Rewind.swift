@@ -55,8 +55,8 @@ public struct Rewind: Sendable {
         /// Delete the object, because all of its edits are undone.
         case delete
         /// Restore these registers.
-        /// - Parameter isPartial: whether some of the device's edits cannot be undone. These edits set an attribute that is set
-        ///   once, or the only name of a tag.
+        /// - Parameter isPartial: whether some of the device's edits cannot be undone: those of immutable attributes, and the name
+        ///   of a tag that has had no other.
         case restore([Restoration], isPartial: Bool)
     }
 

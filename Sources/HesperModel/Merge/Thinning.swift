@@ -65,7 +65,8 @@ public struct Thinning: Sendable {
 
     /// How long texts that a device may use as a base are kept after the most recent use of the device, in milliseconds.
     public static let deviceRetention = 365 * Timestamp.day
-    /// The margin before the stored time of a device's most recent read, in milliseconds. See ``readMarginAfter``.
+    /// The margin before the stored time of a device's most recent read, in milliseconds. Texts that were current within the margin are
+    /// kept (``readMarginAfter``).
     static let readMarginBefore = 60_000 as Int64
     /// The margin after the stored time of a device's most recent read, in milliseconds. The device may have received any text that was
     /// current within both margins, because read times are stored only once a minute, and because a response takes time to arrive.

@@ -1,8 +1,8 @@
 /// The changes that one side, that is, one of the two texts to merge, makes to the base.
 struct TextSide {
     let tokens: TextTokens
-    /// The changes, in the order of the base. A moved line is not deleted at its original place: only changes within the line
-    /// are listed there. At the line's new place, its tokens are part of an insertion.
+    /// The changes, by their position in the base. A moved line has no deletion at its old place, where only the changes within the
+    /// line are listed. At its new place, an insertion contains the tokens of the line.
     private(set) var hunks: [TextHunk]
     /// For each moved line of the base: the index of the same line in the side.
     private(set) var moves: [Int: Int] = [:]

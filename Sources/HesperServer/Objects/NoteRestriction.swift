@@ -4,7 +4,7 @@ import HesperStore
 /// The limits on what an access token can do with a note, beyond the scope that the route requires (protocol.md, Access tokens).
 ///
 /// A token with a tag can only use notes that have the tag. It cannot change their tags and attachments. A token that can only
-/// append cannot add attachments, because this would remove them from other notes.
+/// append cannot add attachments: an attachment belongs to one note, so adding it to a note could remove it from another.
 struct NoteRestriction: Sendable {
     private let access: TokenAccess
 
