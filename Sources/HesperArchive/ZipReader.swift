@@ -53,7 +53,7 @@ public final class ZipReader: @unchecked Sendable {
         return Array((try? file.read(upToCount: 4)) ?? Data())
     }
 
-    /// Opens an archive.
+    /// Opens a ZIP archive.
     /// - Throws: ``ArchiveError`` if the file is not a valid zip file. All methods throw this error if the file is damaged.
     public init(_ path: String) throws {
         self.path = path
@@ -76,7 +76,7 @@ public final class ZipReader: @unchecked Sendable {
 
     deinit { archive_read_free(archive) }
 
-    /// The next file, in the order of the archive; nil after the last file. Folders, links and other entries are skipped.
+    /// Reads the next file, in the order of the archive; nil after the last file. Folders, links and other entries are skipped.
     public func next() throws -> Entry? {
         byteCount = 0
         return try ZipLocale.with {

@@ -2,16 +2,16 @@ import Foundation
 
 /// The YAML front matter of a text, as far as the mirror reads it: `title` and `tags`. It is never written.
 struct FrontMatter: Equatable {
-    /// The value of `title`.
+    /// The value of the key `title`; nil if there is none.
     private(set) var title: String?
-    /// The names in `tags`, in order.
+    /// The names under the key `tags`, in order.
     private(set) var tags: [String] = []
-    /// The text after the front matter, at least its beginning.
+    /// The text after the front matter. It may be cut off, because only the beginning of a long text is read.
     let rest: Substring
 
     /// Reads the front matter of a text; nil if it has none.
     init?(_ text: String) {
-        // Front matter is short: what is longer is not read.
+        // Front matter is short. A longer text between the marks is not front matter.
         let text = text.prefix(FrontMatter.limit)
         var lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)[...]
         guard lines.first?.drop(while: { $0 == "\u{feff}" }) == "---" else { return nil }
@@ -31,7 +31,7 @@ struct FrontMatter: Equatable {
                 add(content.dropFirst())
                 continue
             }
-            // Other keys, and what belongs to them.
+            // Blank lines and comments are skipped.
             guard !content.isEmpty, !content.hasPrefix("#") else { continue }
             isInTags = false
             if let value = FrontMatter.value(of: "title", line) {
@@ -51,7 +51,7 @@ struct FrontMatter: Equatable {
         if !name.isEmpty, !tags.contains(name) { tags.append(name) }
     }
 
-    /// The value of a key at the beginning of a line.
+    /// The value of a key, if a line begins with the key; otherwise nil.
     private static func value(of key: String, _ line: Substring) -> String? {
         guard line.hasPrefix(key + ":") else { return nil }
         let value = line.dropFirst(key.count + 1)

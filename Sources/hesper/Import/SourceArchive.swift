@@ -7,7 +7,7 @@ struct SourceArchive: TextSource {
     /// The name of the folder that contains all files. If there is no such folder, the name of the archive without its
     /// extension.
     let name: String
-    /// The text files, in the order of the archive.
+    /// The text files in the archive, in its order.
     private(set) var files: [SourceFile] = []
     private(set) var ignored = 0
     private(set) var unreadable: [(path: String, reason: String)] = []

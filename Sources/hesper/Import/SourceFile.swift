@@ -8,11 +8,11 @@ struct SourceFile: Sendable {
     let folders: [String]
     let name: String
     let byteCount: Int
-    /// The creation date, or the modification date on systems that do not store creation dates.
+    /// The creation date of the file, or the modification date on systems that do not store creation dates.
     let creation: Timestamp
     let modification: Timestamp
 
-    /// The path relative to the source, for messages.
+    /// The path of the file relative to the source, for messages.
     var relativePath: String { (folders + [name]).joined(separator: "/") }
 
     /// The error of a file that cannot be imported. The reason is a sentence.

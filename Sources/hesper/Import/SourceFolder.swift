@@ -5,7 +5,7 @@ import HesperModel
 struct SourceFolder: TextSource {
     /// The name of the folder, after links and `..` in its path were resolved.
     let name: String
-    /// The text files, in the order of their paths.
+    /// The text files of the folder, in the order of their paths.
     private(set) var files: [SourceFile] = []
     private(set) var ignored = 0
     private(set) var unreadable: [(path: String, reason: String)] = []

@@ -4,7 +4,7 @@ import Foundation
 protocol TextSource {
     /// The name of the source. The IDs of notes are derived from it.
     var name: String { get }
-    /// The text files, in the order in which they are read.
+    /// The text files of the source, in the order in which they are read.
     var files: [SourceFile] { get }
     /// The number of files that are ignored: files of other types, empty or hidden files, and links.
     var ignored: Int { get }
