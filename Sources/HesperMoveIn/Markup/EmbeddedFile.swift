@@ -1,0 +1,102 @@
+import Crypto
+import Foundation
+
+/// Decodes Base64 in pieces and writes the bytes to a new file.
+struct EmbeddedFile {
+    private let limit: Int64
+    private let file: FileHandle
+    private let location: String
+    private var hasher = Insecure.MD5()
+    private var bits: UInt32 = 0
+    private var bitCount = 0
+    private var buffer: [UInt8] = []
+    private(set) var byteCount: Int64 = 0
+    private var isValid = true
+    private var isPadded = false
+
+    /// - Parameter limit: the maximum number of bytes that are kept.
+    init(in folder: String, limit: Int64) throws {
+        self.limit = limit
+        location = "\(folder)/\(UUID().uuidString)"
+        guard FileManager.default.createFile(atPath: location, contents: nil, attributes: [.posixPermissions: 0o600]),
+            let file = FileHandle(forWritingAtPath: location)
+        else { throw CocoaError(.fileWriteUnknown) }
+        self.file = file
+    }
+
+    mutating func append(_ text: UnsafeBufferPointer<UInt8>) throws {
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): add(byte - 0x41)
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): add(byte - 0x61 + 26)
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): add(byte - 0x30 + 52)
+            case UInt8(ascii: "+"), UInt8(ascii: "-"): add(62)
+            case UInt8(ascii: "/"), UInt8(ascii: "_"): add(63)
+            case UInt8(ascii: "="): isPadded = true
+            case 0x20, 0x09, 0x0a, 0x0d: continue
+            default: isValid = false
+            }
+        }
+        try flush()
+    }
+
+    private mutating func add(_ value: UInt8) {
+        if isPadded { isValid = false }
+        bits = bits << 6 | UInt32(value)
+        bitCount += 6
+        guard bitCount >= 8 else { return }
+        bitCount -= 8
+        byteCount += 1
+        if byteCount <= limit { buffer.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount))) }
+    }
+
+    private mutating func flush() throws {
+        hasher.update(data: buffer)
+        try file.write(contentsOf: buffer)
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// Ends the file.
+    /// - Returns: the file, or the reason why it is left out.
+    func finish() throws -> Result<MarkupRecord.File, SourceNote.Rejected> {
+        try file.close()
+        let reason: String? =
+            if byteCount > limit {
+                SourceNote.Rejected.tooLarge(byteCount, limit: limit)
+            } else if !isValid {
+                "It is not valid Base64."
+            } else if byteCount == 0 {
+                "It is empty."
+            } else {
+                nil
+            }
+        if let reason {
+            try FileManager.default.removeItem(atPath: location)
+            return .failure(SourceNote.Rejected(reason: reason))
+        }
+        let md5 = hasher.finalize().map { byte in
+            String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+        }.joined()
+        return .success(MarkupRecord.File(md5: md5, location: location, byteCount: byteCount))
+    }
+
+    /// Stores the bytes of a data URL, such as `data:image/png;base64,…`.
+    static func storing(
+        _ url: String, in folder: String, limit: Int64
+    ) throws -> Result<MarkupRecord.File, SourceNote.Rejected>? {
+        guard url.hasPrefix("data:image/"), let comma = url.firstIndex(of: ","), url[..<comma].hasSuffix(";base64")
+        else {
+            return nil
+        }
+        var file = try EmbeddedFile(in: folder, limit: limit)
+        var data = String(url[url.index(after: comma)...])
+        try data.withUTF8 { try file.append($0) }
+        let mimeType = String(url[..<comma].dropFirst(5).prefix { $0 != ";" })
+        return try file.finish().map { file in
+            var file = file
+            file.mimeType = mimeType
+            file.name = "picture." + (mimeType.split(separator: "/").last.map(String.init) ?? "").filter(\.isLetter)
+            return file
+        }
+    }
+}
