@@ -27,8 +27,10 @@ public struct MoveIn: Sendable {
             self.reader = reader
         } else if let reader = try Joplin(source, limits, runner) {
             self.reader = reader
-        } else if let reader = try Evernote(source, limits, runner) {
-            self.reader = reader
+        } else if source.files.contains(where: Evernote.isEvernote) {
+            let notebooks = try Evernote(source.files.filter(Evernote.isEvernote), limits, runner)
+            let others = try MarkdownFolder(source.without(Evernote.isEvernote), limits, runner)
+            reader = SeveralReaders(readers: [notebooks, others])
         } else if source.isSingleFile {
             throw MoveInError(
                 "\(path) is not a folder or a zip file, and not a file that another app exported.", isUsage: true)
@@ -46,5 +48,16 @@ public struct MoveIn: Sendable {
             return try SourceFiles(file: path)
         }
         return try SourceFiles(folder: path)
+    }
+}
+
+/// Reads sources one after the other.
+private struct SeveralReaders: SourceReader {
+    let readers: [any SourceReader]
+
+    var count: Int { readers.reduce(0) { $0 + $1.count } }
+
+    func read(_ body: (SourceEntry) async throws -> Void) async throws {
+        for reader in readers { try await reader.read(body) }
     }
 }

@@ -43,6 +43,7 @@ public struct SourceNote: Sendable, Equatable {
     /// - Parameter now: the current time. It replaces missing dates and limits the date of the clock.
     /// - Throws: ``Rejected`` if the text is not allowed in a note.
     init(_ draft: Draft, now: Timestamp = .current) throws(Rejected) {
+        guard !draft.text.isEmpty else { throw Rejected(reason: "It is empty.") }
         if case .failure(let error) = FieldValue.text(.string(draft.text)) {
             let count = draft.text.utf8.count
             throw Rejected(

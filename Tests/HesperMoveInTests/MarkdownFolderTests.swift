@@ -205,6 +205,19 @@ import Testing
     }
 }
 
+/// Dates as they are written in front matter.
+@Suite struct LooseDateTests {
+    @Test(
+        arguments: [
+            ("2026-11-21", "2026-11-21T00:00:00.000Z"), ("2026-11-21 08:47", "2026-11-21T08:47:00.000Z"),
+            ("2026-11-21 08:47Z", "2026-11-21T08:47:00.000Z"), ("2026-11-21T08:47:12", "2026-11-21T08:47:12.000Z"),
+            (" 2026-11-21 08:47:12.5+01:00 ", "2026-11-21T07:47:12.500Z"), ("2026-13-01", nil), ("today", nil),
+            ("", nil),
+            ("2026-11-21T", nil),
+        ] as [(String, String?)])
+    func datesAreRead(_ text: String, _ date: String?) { #expect(Timestamp(loose: text)?.description == date) }
+}
+
 /// Titles of notes, as the web app shows them.
 @Suite struct NoteTitleTests {
     @Test(

@@ -68,7 +68,7 @@ struct TestEntries {
         for entry in found {
             switch entry {
             case .note(let note): notes.append(note)
-            case .skipped(let path, let reason): skipped[path] = reason
+            case .skipped(let path, let reason): skipped[path] = skipped[path] ?? reason
             case .trashed: trashed += 1
             case .ignored(let count): ignored += count
             }

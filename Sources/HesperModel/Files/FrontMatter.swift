@@ -114,12 +114,11 @@ extension Timestamp {
         if text.count > 10, text.dropFirst(10).first == " " {
             text = "\(text.prefix(10))T\(text.dropFirst(11).drop { $0 == " " })"
         }
-        let time = text.dropFirst(11)
-        let forms = [
-            text, "\(text)Z", time.count == 5 ? "\(text):00Z" : text,
-            text.count == 10 ? "\(text)T00:00:00Z" : text,
-        ]
-        for form in forms {
+        if text.count == 10 { text += "T00:00:00" }
+        // The seconds may be missing, as in `2026-11-21 08:47Z`.
+        let time = text.prefix(16)
+        if text.dropFirst(16).first != ":" { text = "\(time):00\(text.dropFirst(16))" }
+        for form in [text, "\(text)Z"] {
             if let date = Timestamp(form) {
                 self = date
                 return

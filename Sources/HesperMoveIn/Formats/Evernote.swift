@@ -3,28 +3,26 @@ import HesperModel
 
 /// Reads ENEX files of Evernote, one or several in a folder or a zip. Each file is a notebook.
 struct Evernote: SourceReader {
-    private let source: SourceFiles
     private let files: [SourceFile]
     private let limits: SourceLimits
     private let records: MarkupRecords
     /// The folder with the files of the notes.
     private let staging: Staging
 
-    /// - Returns: nil if the source has no ENEX files.
-    init?(_ source: SourceFiles, _ limits: SourceLimits, _ runner: any MarkupRunner) throws {
-        let files = source.files.filter { $0.name.lowercased().hasSuffix(".enex") }
-        guard !files.isEmpty else { return nil }
-        (self.source, self.files, self.limits) = (source, files, limits)
+    /// - Parameter files: the ENEX files.
+    init(_ files: [SourceFile], _ limits: SourceLimits, _ runner: any MarkupRunner) throws {
+        (self.files, self.limits) = (files, limits)
         staging = try Staging()
         records = try MarkupRecords(
             of: files.filter { $0.problem == nil }.map { MarkupWork.File(path: $0.location, isEvernote: true) }, limits,
             runner, in: staging)
     }
 
+    static func isEvernote(_ file: SourceFile) -> Bool { file.name.lowercased().hasSuffix(".enex") }
+
     var count: Int { records.count }
 
     func read(_ body: (SourceEntry) async throws -> Void) async throws {
-        for (path, reason) in source.unreadable { try await body(.skipped(path: path, reason: reason)) }
         for file in files {
             if let problem = file.problem { try await body(.skipped(path: file.path, reason: problem)) }
         }
@@ -46,7 +44,6 @@ struct Evernote: SourceReader {
             case .end: break
             }
         }
-        try await body(.ignored(source.ignored + source.files.count - files.count))
     }
 
     private func note(
@@ -107,6 +104,7 @@ extension AttachmentCollector {
         }
         let marks = attachments.filter { $0.isPicture && !placed.contains($0.uniqueID) && added.values.contains($0) }
             .map { LinkRewriter.mark($0) }
-        return marks.isEmpty ? text : text + (text.isEmpty ? "" : "\n\n") + marks.joined(separator: "\n\n")
+        let end = text.lastIndex { !$0.isNewline }.map { text.index(after: $0) } ?? text.startIndex
+        return ([String(text[..<end])].filter { !$0.isEmpty } + marks).joined(separator: "\n\n")
     }
 }

@@ -140,8 +140,9 @@ struct Joplin: SourceReader {
         func tags(of note: JoplinItem) -> [String] {
             var names: [String] = []
             var next = note["parent_id"]
+            var seen: Set<String> = []
             // Notebooks that are in themselves end here.
-            while let id = next, let notebook = notebooks[id], names.count < 16 {
+            while let id = next, let notebook = notebooks[id], seen.insert(id).inserted {
                 names.append(notebook.title.replacing("/", with: "-"))
                 next = notebook.parent
             }

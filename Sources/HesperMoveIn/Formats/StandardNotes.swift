@@ -102,8 +102,9 @@ struct StandardNotes: SourceReader {
         private func name(_ id: String) -> String? {
             var names: [String] = []
             var next: String? = id
+            var seen: Set<String> = []
             // Tags that are above themselves end here.
-            while let id = next, let title = titles[id], names.count < 16 {
+            while let id = next, let title = titles[id], seen.insert(id).inserted {
                 names.append(title.replacing("/", with: "-"))
                 next = parents[id]
             }

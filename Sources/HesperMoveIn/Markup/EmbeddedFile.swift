@@ -10,7 +10,8 @@ struct EmbeddedFile {
     private var bits: UInt32 = 0
     private var bitCount = 0
     private var buffer: [UInt8] = []
-    private(set) var byteCount: Int64 = 0
+    /// The number of characters that were read, without white space and padding.
+    private var characterCount: Int64 = 0
     private var isValid = true
     private var isPadded = false
 
@@ -24,7 +25,10 @@ struct EmbeddedFile {
         self.file = file
     }
 
+    private var byteCount: Int64 { characterCount * 3 / 4 }
+
     mutating func append(_ text: UnsafeBufferPointer<UInt8>) throws {
+        guard byteCount <= limit else { return count(text) }
         for byte in text {
             switch byte {
             case UInt8(ascii: "A")...UInt8(ascii: "Z"): add(byte - 0x41)
@@ -40,13 +44,23 @@ struct EmbeddedFile {
         try flush()
     }
 
+    /// Counts characters that are not decoded, because the file is too large.
+    private mutating func count(_ text: UnsafeBufferPointer<UInt8>) {
+        var rest = UnsafeRawBufferPointer(text)[...]
+        while let start = rest.isEmpty ? nil : UnsafeRawBufferPointer(rebasing: rest).baseAddress {
+            let line = memchr(start, 0x0a, rest.count).map { UnsafeRawPointer($0) - start } ?? rest.count
+            characterCount += Int64(line)
+            rest = rest.dropFirst(line + 1)
+        }
+    }
+
     private mutating func add(_ value: UInt8) {
         if isPadded { isValid = false }
         bits = bits << 6 | UInt32(value)
         bitCount += 6
+        characterCount += 1
         guard bitCount >= 8 else { return }
         bitCount -= 8
-        byteCount += 1
         if byteCount <= limit { buffer.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount))) }
     }
 

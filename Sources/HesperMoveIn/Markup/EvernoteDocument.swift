@@ -1,3 +1,4 @@
+import CXML2
 import Foundation
 
 /// Reads an ENEX file of Evernote: notes in XML, whose contents are documents in ENML.
@@ -30,9 +31,7 @@ struct EvernoteDocument {
             while parser.problem == nil, var bytes = try file.read(upToCount: EvernoteDocument.chunk), !bytes.isEmpty {
                 // Control characters are not allowed in XML, but some programs write them.
                 bytes.withUnsafeMutableBytes { bytes in
-                    for index in bytes.indices where bytes[index] < 0x20 {
-                        if ![0x09, 0x0a, 0x0d].contains(bytes[index]) { bytes[index] = 0x20 }
-                    }
+                    xml2_replace_controls(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
                     parser.parse(UnsafeRawBufferPointer(bytes))
                 }
                 for record in reader.takeRecords() { try write(record) }

@@ -121,6 +121,7 @@ final class MarkdownConverter: MarkupHandler {
             return
         }
         if code != nil {
+            if name == "code", code?.isEmpty == true { codeLanguage = Self.language(attributes["class"] ?? "") }
             if name == "br" { code?.append(UInt8(ascii: "\n")) }
             if Self.blockNames.contains(name) { endCodeLine() }
             return
@@ -156,7 +157,7 @@ final class MarkdownConverter: MarkupHandler {
             writer.separate()
             writer.begin(first: "> ", rest: "> ", isItem: false)
             element.end = .part
-        case "pre": element.end = beginCode(attributes["class"] ?? "")
+        case "pre": element.end = beginCode(Self.language(attributes["class"] ?? ""))
         case "table", "tr", "td", "th": element.end = beginTable(name)
         case "a": style.address = Self.address(attributes["href"] ?? "")
         case _ where Self.codeNames.contains(name): style.isCode = true
@@ -183,11 +184,15 @@ final class MarkdownConverter: MarkupHandler {
             skipped -= 1
             isInTitle = false
         case .block:
-            if code != nil { endCodeLine() } else { flush() }
-        case .paragraph: flush(isParagraph: true)
+            flush()
+            check = nil
+        case .paragraph:
+            flush(isParagraph: true)
+            check = nil
         case .heading(let level): endHeading(level)
         case .part:
             flush()
+            check = nil
             writer.end()
             if element.name == "blockquote" { writer.separate() }
         case .list:
@@ -238,23 +243,26 @@ final class MarkdownConverter: MarkupHandler {
     private func flush(isParagraph: Bool = false) {
         var lines = self.lines
         runs = []
+        // A line break at the end of a block is not shown.
         if lines.count > 1, lines.last?.isEmpty == true {
             lines.removeLast()
-        } else if lines.count == 1, lines[0].isEmpty, check == nil {
+        } else if lines.count == 1, lines[0].isEmpty {
             return
         }
         for (index, line) in lines.enumerated() {
-            let (isFirst, isLast) = (index == 0, index == lines.count - 1)
-            guard !line.isEmpty || check != nil else {
+            guard !line.isEmpty else {
                 writer.separate()
                 continue
             }
             var text = MarkdownLine(line).text
+            let isAtItem = writer.isAtItem
             if let check {
-                text = writer.isAtItem ? "[\(check)] \(text)" : "- [\(check)] \(text)"
+                text = isAtItem ? "[\(check)] \(text)" : "- [\(check)] \(text)"
                 self.check = nil
             }
-            put(text, before: isFirst && isParagraph && !writer.isAtItem ? 2 : 1, after: isLast && isParagraph ? 2 : 1)
+            let isApart = isParagraph && !isAtItem
+            put(
+                text, before: isApart && index == 0 ? 2 : 1, after: isApart && index == lines.count - 1 ? 2 : 1)
         }
     }
 
@@ -347,14 +355,17 @@ final class MarkdownConverter: MarkupHandler {
 
     // MARK: Code
 
-    private func beginCode(_ classes: String) -> End {
+    private func beginCode(_ language: String) -> End {
         flush()
         code = []
-        let name =
-            classes.split(separator: " ").compactMap { $0.hasPrefix("language-") ? $0.dropFirst(9) : nil }.first
-            ?? classes[...]
-        codeLanguage = String(name.lowercased().prefix { $0.isLetter || $0.isNumber || "+-#".contains($0) })
+        codeLanguage = language.filter { $0.isLetter || $0.isNumber || "+-#".contains($0) }
         return .code
+    }
+
+    /// The language of code, which a class names: `language-swift`.
+    private static func language(_ classes: String) -> String {
+        classes.split(separator: " ").compactMap { $0.hasPrefix("language-") ? String($0.dropFirst(9)) : nil }.first
+            ?? ""
     }
 
     private func endCodeLine() {

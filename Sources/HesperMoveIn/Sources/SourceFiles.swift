@@ -19,6 +19,13 @@ struct SourceFiles: Sendable {
     /// The folder with the unpacked files of an archive.
     private let staging: Staging?
 
+    /// The source without some of its files.
+    func without(_ isExcluded: (SourceFile) -> Bool) -> SourceFiles {
+        var rest = self
+        rest.files.removeAll(where: isExcluded)
+        return rest
+    }
+
     // MARK: Folders
 
     /// Lists the files in a folder and its subfolders. Symbolic links are not followed, so that there are no loops.

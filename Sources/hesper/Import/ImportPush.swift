@@ -82,14 +82,17 @@ private struct ImportTags {
 }
 
 extension SourceNote {
+    /// The maximum difference of dates that count as the same, in milliseconds.
+    private static let dateTolerance: UInt64 = 1_000
+
     fileprivate var textEdit: Edit { Edit(.text, .string(text), at: clock) }
 
     /// The edit of the text of an existing note. If the source has another text with the date of the previous import, the text that
     /// is imported last is the newer one.
     fileprivate func textEdit(after entity: Entity) -> Edit {
         guard let current = entity.register(.text)?.clock, current.node == clock.node, current > clock,
-            current.milliseconds == clock.milliseconds,
-            let later = Clock(milliseconds: clock.milliseconds + 1, counter: clock.counter, node: clock.node)
+            current.milliseconds - clock.milliseconds < SourceNote.dateTolerance,
+            let later = Clock(milliseconds: current.milliseconds + 1, counter: clock.counter, node: clock.node)
         else { return textEdit }
         return Edit(.text, .string(text), at: later)
     }

@@ -20,7 +20,9 @@ struct MarkupProcess: MarkupRunner {
         switch process.terminationReason {
         case .exit where process.terminationStatus == 0: return nil
         case .exit: return "The parser failed with status \(process.terminationStatus)."
-        default: return "The parser needs more memory or time than it may use, or failed (signal \(process.terminationStatus))."
+        default:
+            return
+                "The parser needs more memory or time than it may use, or failed (signal \(process.terminationStatus))."
         }
     }
 }
