@@ -43,9 +43,11 @@ public struct SourceNote: Sendable, Equatable {
     /// - Parameter now: the current time. It replaces missing dates and limits the date of the clock.
     /// - Throws: ``Rejected`` if the text is not allowed in a note.
     init(_ draft: Draft, now: Timestamp = .current) throws(Rejected) {
-        guard !draft.text.isEmpty else { throw Rejected(reason: "It is empty.") }
-        if case .failure(let error) = FieldValue.text(.string(draft.text)) {
-            let count = draft.text.utf8.count
+        // A note that has only files, such as a recording, has their names.
+        let text = draft.text.isEmpty ? draft.attachments.map(\.filename).joined(separator: "\n") : draft.text
+        guard !text.isEmpty else { throw Rejected(reason: "It is empty.") }
+        if case .failure(let error) = FieldValue.text(.string(text)) {
+            let count = text.utf8.count
             throw Rejected(
                 reason: count > Limits.textBytes
                     ? Rejected.tooLarge(Int64(count), limit: Int64(Limits.textBytes)) : "The text \(error.requirement)."
@@ -53,7 +55,7 @@ public struct SourceNote: Sendable, Equatable {
         }
         path = draft.path
         uniqueID = draft.uniqueID
-        text = draft.text
+        self.text = text
         let date = draft.modification ?? draft.creation ?? now
         modification = date
         creation = min(draft.creation ?? date, date)

@@ -52,6 +52,7 @@ import Testing
                 "<task><title>second</title><taskStatus>open</taskStatus><taskGroupNoteLevelID>g1</taskGroupNoteLevelID><sortWeight>C</sortWeight></task>"
                     + "<task><title>first</title><taskStatus>completed</taskStatus><taskGroupNoteLevelID>g1</taskGroupNoteLevelID><sortWeight>B</sortWeight></task>"
             ),
+            EvernoteTests.note("Dot", "<img src=\"data:image/png;base64,cGljdHVyZQ==\"/>"),
             EvernoteTests.note("Secret", "a<en-crypt cipher=\"AES\">AAAA</en-crypt>"))
         let found =
             switch form {
@@ -69,6 +70,7 @@ import Testing
         #expect(trip.creation.description == "2019-01-02T03:04:05.000Z")
         #expect(trip.modification.description == "2020-01-02T03:04:05.000Z")
         #expect(try found.note("Other").text == "Other\n\n- [x] first\n- [ ] second")
+        #expect(try found.note("Dot").readable == "# Dot\n\n![](attachment:picture.png)")
         let secret = try found.note("Secret")
         #expect(secret.text == "# Secret\n\na[encrypted text]")
         #expect(secret.losses.map(\.part) == ["encrypted text"])

@@ -34,6 +34,7 @@ import Testing
             "12345",
             #""title": "", "textContent": "Page", "annotations": [{"source": "WEBLINK", "title": "Example", "url": "https://example.org"}]"#
         )
+        try note("1234567", #""title": "", "attachments": [{"filePath": "b.3gp", "mimetype": "audio/3gp"}]"#)
         try note("123456", #""title": "", "textContent": """#)
         try source.write("not JSON", to: "Takeout/Keep/broken.json")
         try source.write("jpg", to: "Takeout/Keep/a.jpg")
@@ -59,7 +60,8 @@ import Testing
                 .init(part: "big.png", reason: "It has 1001 bytes. The maximum is 1000."),
             ])
         #expect(try found.note("Page").text == "Page\n\n[Example](https://example.org)")
-        #expect(found.notes.count == 4)
+        #expect(try found.note("b.3gp").attachments.count == 1)
+        #expect(found.notes.count == 5)
         #expect(found.trashed == 1)
         #expect(found.skipped.keys.map { $0.hasSuffix("broken.json") } == [true])
         // The empty note, the HTML, the labels and the picture that is too large.

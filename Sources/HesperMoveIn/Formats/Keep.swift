@@ -73,7 +73,7 @@ struct Keep: SourceReader {
         var collector = AttachmentCollector(of: id, limits, hashes)
         let text = parts(of: json, file, &collector).joined(separator: "\n\n")
         draft.text = NoteTitle.text(title: json["title"]?.text ?? "", body: text)
-        guard !draft.text.isEmpty || !collector.losses.isEmpty else { return nil }
+        if draft.text.isEmpty, collector.attachments.isEmpty, collector.losses.isEmpty { return nil }
         draft.creation = creation.flatMap { Timestamp(milliseconds: $0 / 1_000) }
         draft.modification = json["userEditedTimestampUsec"]?.number.flatMap { Timestamp(milliseconds: $0 / 1_000) }
         draft.tags = json["labels"]?.elements.compactMap { $0["name"]?.text } ?? []

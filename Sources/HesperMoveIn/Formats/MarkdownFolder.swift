@@ -3,8 +3,8 @@ import HesperModel
 
 /// Reads a folder or a zip of text files: plain text, Markdown, HTML, and vaults of Obsidian.
 ///
-/// HTML becomes Markdown. Other texts stay as they are written, with their front matter, except for links to files and notes. In a vault, the name of a file is
-/// the title of its note.
+/// HTML becomes Markdown. Other texts stay as they are written, with their front matter, except for links to files and notes. In a
+/// vault, the name of a file is the title of its note.
 struct MarkdownFolder: SourceReader {
     private let source: SourceFiles
     private let notes: [SourceFile]

@@ -93,24 +93,42 @@ struct EmbeddedFile {
         }.joined()
         return .success(MarkupRecord.File(md5: md5, location: location, byteCount: byteCount))
     }
+}
 
-    /// Stores the bytes of a data URL, such as `data:image/png;base64,…`.
-    static func storing(
-        _ url: String, in folder: String, limit: Int64
-    ) throws -> Result<MarkupRecord.File, SourceNote.Rejected>? {
-        guard url.hasPrefix("data:image/"), let comma = url.firstIndex(of: ","), url[..<comma].hasSuffix(";base64")
-        else {
+/// Stores the pictures of a document whose bytes are in their addresses, such as `data:image/png;base64,…`.
+final class EmbeddedPictures {
+    private let folder: String
+    private let limit: Int64
+    private(set) var files: [MarkupRecord.File] = []
+    private(set) var losses: [MarkupRecord.Loss] = []
+    /// The error that ended the work, such as a full disk.
+    private(set) var failure: (any Error)?
+
+    init(in folder: String, limit: Int64) { (self.folder, self.limit) = (folder, limit) }
+
+    /// - Returns: the address that stands for the picture; nil if it is left out.
+    func store(_ url: String) -> String? {
+        guard failure == nil, url.hasPrefix("data:image/"), let comma = url.firstIndex(of: ","),
+            url[..<comma].hasSuffix(";base64")
+        else { return nil }
+        do {
+            var embedded = try EmbeddedFile(in: folder, limit: limit)
+            var data = String(url[url.index(after: comma)...])
+            try data.withUTF8 { try embedded.append($0) }
+            switch try embedded.finish() {
+            case .success(var file):
+                file.mimeType = String(url[..<comma].dropFirst(5).prefix { $0 != ";" })
+                let ending = file.mimeType.split(separator: "/").last ?? ""
+                file.name = "picture." + ending.prefix(while: \.isLetter)
+                files.append(file)
+                return MarkdownConverter.resourceScheme + file.md5
+            case .failure(let rejected):
+                losses.append(.init(part: "a picture", reason: rejected.reason))
+                return nil
+            }
+        } catch {
+            failure = error
             return nil
-        }
-        var file = try EmbeddedFile(in: folder, limit: limit)
-        var data = String(url[url.index(after: comma)...])
-        try data.withUTF8 { try file.append($0) }
-        let mimeType = String(url[..<comma].dropFirst(5).prefix { $0 != ";" })
-        return try file.finish().map { file in
-            var file = file
-            file.mimeType = mimeType
-            file.name = "picture." + (mimeType.split(separator: "/").last.map(String.init) ?? "").filter(\.isLetter)
-            return file
         }
     }
 }

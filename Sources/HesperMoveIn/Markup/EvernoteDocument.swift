@@ -187,7 +187,8 @@ private final class EvernoteNotes: MarkupHandler {
         self.note = nil
         let groups = Dictionary(grouping: tasks.sorted { $0.order < $1.order }, by: \.group)
             .mapValues { $0.map { "- [\($0.isDone ? "x" : " ")] \($0.title)" } }
-        let converter = MarkdownConverter(tasks: groups)
+        let pictures = EmbeddedPictures(in: staging, limit: limit)
+        let converter = MarkdownConverter(tasks: groups, storeData: pictures.store)
         let parser = MarkupParser(.html(isUTF8: true), converter)
         content.withUnsafeBytes { bytes in
             var rest = bytes[...]
@@ -199,6 +200,9 @@ private final class EvernoteNotes: MarkupHandler {
         parser.finish()
         content = []
         note.text = converter.finish()
+        note.files += pictures.files
+        note.losses += pictures.losses
+        if let error = pictures.failure { attempt { throw error } }
         if converter.encryptedCount > 0 {
             note.losses.append(
                 .init(

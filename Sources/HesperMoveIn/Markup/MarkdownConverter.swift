@@ -98,7 +98,8 @@ final class MarkdownConverter: MarkupHandler {
         byteCount += run.text.utf8.count
         // Words that a note cannot have in any case take no memory.
         guard !run.text.isEmpty, !isTooLarge else { return }
-        if let last = runs.last, last.style == run.style, !last.isRaw, !run.isRaw {
+        let hasSameStyle = runs.last.map { $0.style == run.style && !$0.isRaw } ?? false
+        if hasSameStyle, !run.isRaw {
             runs[runs.count - 1].text += run.text
         } else {
             runs.append(run)
@@ -279,21 +280,13 @@ final class MarkdownConverter: MarkupHandler {
             }
         }
         return lines.map { line in
-            var line = line
-            while let first = line.first {
-                line[0].text = String(first.text.drop { $0 == " " })
-                if !line[0].text.isEmpty { break }
-                line.removeFirst()
-            }
-            while let last = line.last {
-                let end = last.text.lastIndex { $0 != " " }
-                guard let end else {
-                    line.removeLast()
-                    continue
-                }
-                line[line.count - 1].text = String(last.text[...end])
-                break
-            }
+            let isSpace = { (run: MarkdownRun) in run.text.allSatisfy { $0 == " " } }
+            guard let first = line.firstIndex(where: { !isSpace($0) }),
+                let last = line.lastIndex(where: { !isSpace($0) })
+            else { return [] }
+            var line = Array(line[first...last])
+            line[0].text = String(line[0].text.drop { $0 == " " })
+            while line[line.count - 1].text.last == " " { line[line.count - 1].text.removeLast() }
             return line
         }
     }
