@@ -1,3 +1,8 @@
+#include <libxml/xmlversion.h>
+// libxml2 would include the headers of ICU, which define other versions of types that are in Foundation. Only a struct that is not
+// used here depends on them.
+#undef LIBXML_ICU_ENABLED
+
 #include <libxml/HTMLparser.h>
 #include <libxml/parser.h>
 #include <libxml/xmlerror.h>

@@ -31,7 +31,7 @@ extension JSON {
     /// The date in a member, as text or as milliseconds since 1970.
     func date(_ name: String) -> Timestamp? {
         guard let value = self[name] else { return nil }
-        if let text = value.text, let date = Timestamp(loose: text) { return date }
+        if let text = value.text, let date = Timestamp.loose(text) { return date }
         return value.number.flatMap { Timestamp(milliseconds: $0) }
     }
 }

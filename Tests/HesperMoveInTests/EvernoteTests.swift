@@ -5,7 +5,7 @@ import Testing
 
 @testable import HesperMoveIn
 
-/// docs/move-in.md, Evernote and HTML.
+/// docs/move-in.md, Evernote.
 @Suite struct EvernoteTests {
     private let source: TestSource
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HesperMoveIn
 
-/// docs/move-in.md, Obsidian and folders of Markdown.
+/// docs/move-in.md, Obsidian and Folders of Markdown and HTML.
 @Suite struct MarkdownFolderTests {
     private let source: TestSource
 
@@ -215,7 +215,7 @@ import Testing
             ("", nil),
             ("2026-11-21T", nil),
         ] as [(String, String?)])
-    func datesAreRead(_ text: String, _ date: String?) { #expect(Timestamp(loose: text)?.description == date) }
+    func datesAreRead(_ text: String, _ date: String?) { #expect(Timestamp.loose(text)?.description == date) }
 }
 
 /// Titles of notes, as the web app shows them.

@@ -82,9 +82,9 @@ package struct FrontMatter: Equatable {
         let key = line[..<colon].lowercased()
         let value = FrontMatter.unquoted(FrontMatter.trimmed(line[line.index(after: colon)...]))
         if FrontMatter.createdKeys.contains(key) {
-            created = created ?? Timestamp(loose: value)
+            created = created ?? Timestamp.loose(value)
         } else if FrontMatter.updatedKeys.contains(key) {
-            updated = updated ?? Timestamp(loose: value)
+            updated = updated ?? Timestamp.loose(value)
         }
     }
 
@@ -109,7 +109,7 @@ package struct FrontMatter: Equatable {
 extension Timestamp {
     /// Parses a date as people and other apps write it: RFC 3339, or `2026-11-21` with an optional time. A time without an offset
     /// is in UTC.
-    package init?(loose text: String) {
+    package static func loose(_ text: String) -> Timestamp? {
         var text = text.trimmingCharacters(in: .whitespaces)
         if text.count > 10, text.dropFirst(10).first == " " {
             text = "\(text.prefix(10))T\(text.dropFirst(11).drop { $0 == " " })"
@@ -119,10 +119,7 @@ extension Timestamp {
         let time = text.prefix(16)
         if text.dropFirst(16).first != ":" { text = "\(time):00\(text.dropFirst(16))" }
         for form in [text, "\(text)Z"] {
-            if let date = Timestamp(form) {
-                self = date
-                return
-            }
+            if let date = Timestamp(form) { return date }
         }
         return nil
     }

@@ -59,7 +59,7 @@ struct JoplinItem {
 
     func isSet(_ name: String) -> Bool { self[name].map { $0 != "0" } ?? false }
 
-    func date(_ name: String) -> Timestamp? { self[name].flatMap { Timestamp(loose: $0) } }
+    func date(_ name: String) -> Timestamp? { self[name].flatMap { Timestamp.loose($0) } }
 
     /// Whether a text is an ID: 32 hex digits.
     static func isID(_ text: some StringProtocol) -> Bool {

@@ -4,6 +4,8 @@ import HesperModel
 /// Reads an export of Simplenote: `source/notes.json` in a zip, a folder, or alone. The text files beside it have the same notes
 /// without dates and are not read.
 struct Simplenote: SourceReader {
+    /// The source, which keeps the temporary files of an archive.
+    private let source: SourceFiles
     private let file: SourceFile
     private let titles: [String: String]
     let count: Int
@@ -15,7 +17,7 @@ struct Simplenote: SourceReader {
                 && JSONFile(file).begins(with: "activeNotes", "trashedNotes")
         }
         guard let file else { return nil }
-        self.file = file
+        (self.source, self.file) = (source, file)
         var (titles, count): ([String: String], Int) = ([:], 0)
         // A document that ends too early is reported when its notes are read.
         try? await JSONFile(file).readEach { location, value in

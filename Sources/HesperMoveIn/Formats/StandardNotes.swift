@@ -3,6 +3,8 @@ import HesperModel
 
 /// Reads a decrypted backup of Standard Notes: `Standard Notes Backup and Import File.txt` in a zip, a folder, or alone.
 struct StandardNotes: SourceReader {
+    /// The source, which keeps the temporary files of an archive.
+    private let source: SourceFiles
     private let file: SourceFile
     private let tags: [String: [String]]
     private(set) var count = 0
@@ -15,7 +17,7 @@ struct StandardNotes: SourceReader {
                 && JSONFile(file).begins(with: "items", "auth_params", "keyParams")
         }
         guard let file else { return nil }
-        self.file = file
+        (self.source, self.file) = (source, file)
         var collector = TagCollector()
         var count = 0
         // A document that ends too early is reported when its notes are read.
