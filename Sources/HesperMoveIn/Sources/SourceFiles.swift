@@ -86,7 +86,8 @@ struct SourceFiles: Sendable {
         let file = URL(filePath: path)
         name = file.deletingPathExtension().lastPathComponent
         staging = nil
-        files = [SourceFile(path: file.lastPathComponent, location: path, status: status)]
+        // The parser runs in another folder, so the path is made absolute.
+        files = [SourceFile(path: file.lastPathComponent, location: file.absoluteURL.path, status: status)]
         isSingleFile = true
     }
 

@@ -275,17 +275,18 @@ def test_attributes_are_limited(hesper: Hesper, ada: str, tmp_path: Path) -> Non
 
 
 def test_the_parser_is_limited(tmp_path: Path) -> None:
-    """The limits are read while the parser waits for its input."""
-    pipe = tmp_path / "page.html"
-    os.mkfifo(pipe)
-    work = {"files": [{"path": str(pipe), "isEvernote": False}], "staging": str(tmp_path), "attachmentBytes": 1}
+    """The limits are read while the parser waits, because a pipe holds less than its output."""
+    page = tmp_path / "page.html"
+    page.write_text("<p>" + "word " * 100_000)
+    work = {"files": [{"path": str(page), "isEvernote": False}], "staging": str(tmp_path), "attachmentBytes": 1}
     (tmp_path / "work").write_text(json.dumps(work))
     arguments = [str(BINARY), "parse-markup", str(tmp_path / "work"), "0"]
-    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, env={"MALLOC_ARENA_MAX": "1"})
-    with pipe.open("wb") as file:
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, bufsize=0, env={"MALLOC_ARENA_MAX": "1"}) as process:
+        output = process.stdout.read(1)
         limits = Path(f"/proc/{process.pid}/limits").read_text()
-        file.write(b"<p>a</p>")
-    output, _ = process.communicate(timeout=60)
+        while more := process.stdout.read(1 << 20):
+            output += more
+    assert process.returncode == 0
     assert [line.split()[3:5] for line in limits.splitlines() if "address space" in line] == [[str(512 << 20)] * 2]
     assert [line.split()[3:5] for line in limits.splitlines() if "cpu time" in line] == [["900", "900"]]
     assert [json.loads(line).popitem()[0] for line in output.splitlines()] == ["note", "end"]
@@ -306,7 +307,7 @@ def test_hostile_archives(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     assert "2 new attachments" in done.stdout
     assert sorted(done.stderr.splitlines()) == [
         "hesper: Skipped ../outside.png: Its path is outside the archive.",
-        "hesper: Skipped big.md: It has 50000000 bytes. The maximum is 1048576.",
+        "hesper: Skipped Notes/big.md: It has 50000000 bytes. The maximum is 1048576.",
     ]
     again = hesper("import", "--account", ada, "Notes.zip")
     assert "0 new notes, 0 changed, 1 unchanged" in again.stdout
