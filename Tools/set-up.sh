@@ -17,14 +17,15 @@ case "${1:-}" in
 run)
     packages=("${build[@]}") requirements=() ;;
 test)
-    # curl and jq run the session in the README. (openapi-generator comes with its own Java, from PyPI.)
+    # curl, jq, unzip and uuidgen run the sessions in the README and in docs/automate.md. (openapi-generator comes with its own Java,
+    # from PyPI.)
     # Node.js runs the tests of the web app's model, TypeScript checks its types, and Go compiles the client generated for it.
     # PostgreSQL and nginx are started by the tests, with certificates created by openssl.
     # The images of desktop-base and adwaita-icon-theme are used as attachments. The web app is tested in Debian's Chromium, and its
     # editor also in Firefox.
     # The Debian package is built and installed, and its unit is checked with systemd's tool.
-    packages=("${build[@]}" "${python[@]}" curl jq desktop-base adwaita-icon-theme "${browser[@]}" firefox-esr nodejs node-typescript golang-go
-        postgresql openssl nginx-light "${deb[@]}" adduser init-system-helpers systemd util-linux)
+    packages=("${build[@]}" "${python[@]}" curl jq unzip uuid-runtime desktop-base adwaita-icon-theme "${browser[@]}" firefox-esr
+        nodejs node-typescript golang-go postgresql openssl nginx-light "${deb[@]}" adduser init-system-helpers systemd util-linux)
     requirements=(Tests/BlackBox/requirements.txt Tests/BlackBox/contract/requirements.txt) ;;
 deb)
     packages=("${build[@]}" "${deb[@]}") requirements=() ;;

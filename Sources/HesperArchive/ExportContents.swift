@@ -39,6 +39,7 @@ public struct ExportContents: Sendable {
         guard try await read(DocumentReader { try zip.read() }, archive) else { return nil }
     }
 
+    /// Reads the document of an export, and checks its format.
     /// - Returns: whether the document is an export.
     private mutating func read(_ reader: DocumentReader, _ archive: String) async throws -> Bool {
         var reader = reader

@@ -16,7 +16,7 @@ public struct ExportReport: Sendable, Equatable {
         /// The path of the damaged file in the archive; nil if the archive contains no file for this attachment.
         public let path: String?
 
-        /// A sentence that describes the problem.
+        /// A sentence for the user that describes the problem.
         public var description: String {
             let name = filename.map { "\(uniqueID) (\($0))" } ?? "\(uniqueID)"
             guard let path else { return "Attachment \(name) is missing. The server has no data for it." }

@@ -8,12 +8,15 @@ import HesperStore
 struct ExportSnapshot: Sendable {
     /// The sequence number and the digest of the scope.
     let head: ScopeHead
-    /// The stored bodies of the notes, in the format of sync. The properties below contain the bodies of the objects of other
-    /// types and of the DeletedObjects.
+    /// The stored bodies of the notes, in the format of sync.
     let notes: Spool
+    /// The stored bodies of the tags, in the format of sync.
     let tags: Spool
+    /// The stored bodies of the attachments, in the format of sync.
     let attachments: Spool
+    /// The stored bodies of the objects of app-defined types, in the format of sync.
     let objects: Spool
+    /// The bodies of the DeletedObjects, in the format of sync.
     let deletedObjects: Spool
 
     var count: Int { notes.count + tags.count + attachments.count + objects.count + deletedObjects.count }

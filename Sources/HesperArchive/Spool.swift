@@ -77,7 +77,7 @@ struct SpoolReader {
 
     init(_ spool: Spool) { self.spool = spool }
 
-    /// The next record; nil after the last record.
+    /// Reads the next record; nil after the last record.
     mutating func next() throws -> ArraySlice<UInt8>? {
         guard try fill(4) else { return nil }
         let count = buffer[position..<position + 4].withUnsafeBytes { Int($0.loadUnaligned(as: UInt32.self)) }

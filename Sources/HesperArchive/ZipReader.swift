@@ -104,7 +104,7 @@ public final class ZipReader: @unchecked Sendable {
 
     deinit { archive_read_free(archive) }
 
-    /// The next file, in the order of the archive; nil after the last file. Folders, links and other entries are skipped.
+    /// Reads the next file, in the order of the archive; nil after the last file. Folders, links and other entries are skipped.
     public func next() throws -> Entry? {
         byteCount = 0
         return try ZipLocale.with {

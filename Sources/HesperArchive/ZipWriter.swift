@@ -53,7 +53,7 @@ final class ZipWriter {
         ZipLocale.with { _ = archive_write_free(archive) }
     }
 
-    /// Begins a file.
+    /// Begins a file of the archive.
     /// - Parameters:
     ///   - byteCount: the number of bytes that will be added; nil if it is unknown.
     ///   - isDeflated: whether the file is compressed. Otherwise, it is stored unchanged.

@@ -20,6 +20,7 @@ enum File {
         }
     }
 
+    /// Reads bytes of an open file at an offset.
     /// - Returns: the number of bytes that were read; 0 at the end of the file.
     static func read(_ bytes: UnsafeMutableRawBufferPointer, from descriptor: Int32, at offset: Int64, _ path: String)
         throws -> Int
@@ -27,6 +28,7 @@ enum File {
         try call("read", path) { pread(descriptor, bytes.baseAddress, bytes.count, off_t(offset)) }
     }
 
+    /// The status of a file.
     /// - Returns: nil if the file does not exist.
     static func status(_ path: String) throws -> stat? {
         var status = stat()

@@ -25,7 +25,7 @@ struct FileWriter: Sendable {
         return next
     }
 
-    /// Syncs the file.
+    /// Syncs the file after its last bytes were written.
     /// - Returns: the size and digest of its contents.
     func finished() throws -> AttachmentData {
         try File.sync(descriptor, path)

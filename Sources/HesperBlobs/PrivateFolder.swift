@@ -11,6 +11,7 @@ public struct PrivateFolder: Sendable {
 
     public func inside(_ name: String) -> String { "\(path)/\(name)" }
 
+    /// Reads a file of the folder.
     /// - Returns: nil if the file does not exist.
     public func contents(of name: String) throws -> [UInt8]? {
         guard try File.status(inside(name)) != nil else { return nil }

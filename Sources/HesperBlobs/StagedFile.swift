@@ -22,6 +22,7 @@ final class StagedFile: Sendable {
         }
     }
 
+    /// Writes a buffer to the file at an offset.
     /// - Throws: ``UploadSuperseded`` if a later request has taken over the file.
     func write(_ buffer: ByteBuffer, at offset: Int64, generation: UInt64) throws {
         try whileCurrent(generation) {

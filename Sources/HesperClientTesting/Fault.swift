@@ -1,6 +1,6 @@
 internal import HesperModel
 
-/// Something that goes wrong with a request to a ``MemoryServer``.
+/// A fault in the handling of a request to a ``MemoryServer``.
 public enum Fault: Sendable, Equatable {
     /// The request does not reach the server.
     case requestLost
@@ -36,13 +36,13 @@ public struct FaultSchedule: Sendable {
     private var generator: SeededGenerator
     private let probabilities: [(fault: Fault, probability: Double)]
 
-    /// Creates a schedule.
+    /// Creates a schedule in which each fault occurs with the given probability.
     public init(seed: UInt64, _ probabilities: [(fault: Fault, probability: Double)]) {
         generator = SeededGenerator(seed: seed)
         self.probabilities = probabilities
     }
 
-    /// The faults of the next request.
+    /// Draws the faults of the next request.
     public mutating func next() -> [Fault] {
         probabilities.filter { generator.isTrue(withProbability: $0.probability) }.map(\.fault)
     }

@@ -12,7 +12,7 @@ extension MemoryServer {
     /// The store uses the clock of the server. If that is a ``VirtualClock``, timers do not expire by themselves:
     /// advance the clock, and call `syncNow`.
     /// - Parameters:
-    ///   - url: the SQLite file; nil for a store in memory.
+    ///   - url: the database file; nil for a store in memory.
     ///   - types: the types that the app declares.
     public func openStore(at url: URL? = nil, _ types: any SyncedObject.Type...) async throws -> LocalStore {
         let database = try LocalDatabase(

@@ -60,7 +60,7 @@ public final class MemoryServer: Sendable {
 
     /// Makes the next requests fail.
     /// - Parameters:
-    ///   - fault: what goes wrong.
+    ///   - fault: the fault of the requests.
     ///   - count: the number of requests to which the fault applies.
     ///   - path: the fault applies only to requests whose path begins with this text.
     public func fail(_ fault: Fault, times count: Int = 1, path: String = "/") {
@@ -69,7 +69,7 @@ public final class MemoryServer: Sendable {
 
     // MARK: Administration
 
-    /// Sets the quota of all accounts, and of new accounts.
+    /// Sets the quota of all accounts, including those that are created later.
     /// - Parameter bytes: the maximum number of stored bytes; nil for no limit.
     public func setQuota(_ bytes: Int?) {
         state.withLock { state in
@@ -85,7 +85,7 @@ public final class MemoryServer: Sendable {
         fileprivate let backup: ServerCore.Backup
     }
 
-    /// Makes a backup.
+    /// Makes a backup of the server's database.
     public func backUp() -> Backup { state.withLock { Backup(backup: $0.server.core.backUp()) } }
 
     /// Replaces the database with a backup. All sync tokens expire, as after `hesper restore`.
@@ -100,12 +100,12 @@ public final class MemoryServer: Sendable {
 
     // MARK: Requests
 
-    /// Responds to a request without faults.
+    /// Responds to a request without the faults that are drawn or planned.
     package func respond(to request: ServerRequest, at now: Timestamp) -> ServerResponse {
         change { $0.respond(to: request, at: now) }
     }
 
-    /// The server's data, for checks.
+    /// The accounts with all their data, for checks.
     package var accounts: [MemoryAccount] { state.withLock { $0.server.core.accounts } }
 
     private var timestamp: Timestamp { Timestamp(clamping: Int64((now().timeIntervalSince1970 * 1_000).rounded())) }

@@ -7,7 +7,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     public let seed: UInt64
     private var state: UInt64
 
-    /// Creates a generator.
+    /// Creates a generator from a seed.
     public init(seed: UInt64) {
         self.seed = seed
         state = seed
@@ -22,15 +22,15 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number in a range. The range must not be empty.
+    /// A random number in a range. The range must not be empty.
     public mutating func number(in range: Range<Int>) -> Int { Int.random(in: range, using: &self) }
 
-    /// Whether an event with this probability occurs.
+    /// Draws whether an event with this probability occurs.
     public mutating func isTrue(withProbability probability: Double) -> Bool {
         Double.random(in: 0..<1, using: &self) < probability
     }
 
-    /// One of the elements; nil if there are none.
+    /// A random element of a list; nil if the list is empty.
     public mutating func element<T>(of elements: [T]) -> T? {
         elements.isEmpty ? nil : elements[number(in: 0..<elements.count)]
     }

@@ -1,28 +1,32 @@
 import Foundation
 
-/// For how long the file of an entry has been missing. If it does not return, its note or attachment is deleted.
+/// The absence of an entry's file: since when it has been missing, and in how many scans. If the file does not return,
+/// its note or attachment is deleted.
 struct Absence: Codable, Equatable, Sendable {
     /// The time of the first scan in which the file was missing, in seconds since 1970.
     let since: Double
     /// The number of scans in which the file was missing.
     let scans: Int
 
-    /// The time of the first scan in which the file was missing.
+    /// The time of the first scan in which the file was missing, as a date.
     var date: Date { Date(timeIntervalSince1970: since) }
 
-    /// The time for which a file must be missing, in seconds, and the number of scans.
+    /// The minimum time for which a file must be missing before its note or attachment is deleted, in seconds.
     static let minimumTime = 300.0
+    /// The minimum number of scans in which a file must be missing before its note or attachment is deleted.
     static let minimumScans = 2
-    /// Deletions must be confirmed if more files are missing than this number and than a tenth of all.
+    /// Deletions must be confirmed if the number of missing files is greater than this limit and greater than a tenth
+    /// of all files.
     static let limit = 10
 
-    /// The absence after another scan in which the file was missing.
+    /// Counts another scan in which a file was missing.
+    /// - Parameter absence: the absence of the file before; nil if the file was not missing.
     static func counting(_ absence: Absence?, at now: Double) -> Absence {
-        // The clock may have been set back.
+        // The clock may have been set back, so the earlier time is kept.
         Absence(since: min(absence?.since ?? now, now), scans: (absence?.scans ?? 0) + 1)
     }
 
-    /// Whether the file, which is missing in this scan too, has been missing long enough.
+    /// Whether the file, which is missing in this scan too, has been missing long enough for its note or attachment to be deleted.
     func isDue(at now: Double) -> Bool { now - since >= Absence.minimumTime && scans + 1 >= Absence.minimumScans }
 
     static func areMany(_ missing: Int, of all: Int) -> Bool { missing > limit && missing * 10 > all }

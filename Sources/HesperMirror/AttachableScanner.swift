@@ -11,7 +11,7 @@ struct AttachableScanner {
 
     init(_ folder: Folder, quietTime: Int64) { (self.folder, self.quietTime) = (folder, quietTime) }
 
-    /// Prepares for the files of a scan.
+    /// Prepares the scanner for the entries and the files of a scan.
     mutating func begin(_ entries: [AttachmentID: AttachmentEntry], _ paths: [String: FileStamp]) {
         known = Dictionary(entries.map { ($1.path, ($0, $1)) }) { first, _ in first }
         confirmed = [:]

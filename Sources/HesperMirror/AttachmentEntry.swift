@@ -13,28 +13,30 @@ struct AttachmentEntry: Codable, Equatable, Sendable {
     var stamp: FileStamp
     /// The time at which the bytes were hashed, in nanoseconds since 1970.
     var hashed: Int64
-    /// Whether the text of the note has linked to the file since the note has the attachment.
+    /// Whether the text of the note has ever linked to the file since the note got the attachment.
     var wasLinked: Bool
-    /// Whether the note is deleted because its own file was: this file then stays in the folder.
+    /// Whether the note was deleted because the note's file was deleted. The file of the attachment then stays in the
+    /// folder.
     var isReleased = false
-    /// Nil unless the file was missing in the last scan.
+    /// The absence of the file; nil unless the file was missing in the last scan.
     var absence: Absence?
 }
 
-/// An attachment of a note, as a round sees it.
+/// An attachment of a note, with the properties that a round needs.
 struct MirrorAttachment: Equatable, Sendable {
-    /// The note that has it.
+    /// The note that has the attachment.
     var note: NoteID
-    /// Its `filename`, if it can be the path of a file; otherwise nil.
+    /// The `filename` of the attachment, if it can be the path of a file; otherwise nil.
     var path: String?
-    /// The name for its file if it has no usable path, without and with extension.
+    /// The name of a new file for the attachment, without extension. It is used if the attachment has no usable path.
     var stem: String
+    /// The extension of a new file for the attachment, with its dot. It is used if the attachment has no usable path.
     var ending: String
     var sha256: String?
     var byteCount: Int64 = 0
     /// Whether the bytes are on this device. It is only determined for attachments without a file.
     var hasBytes = false
-    /// Whether the text of the note contains its ID. It is only determined if several attachments have this path.
+    /// Whether the text of the note contains the ID of the attachment. It is only determined if several attachments have this path.
     var isMarked = false
 }
 
@@ -52,7 +54,7 @@ struct AttachableFile: Equatable, Sendable {
     let stamp: FileStamp
     let content: Content
 
-    /// The hash of the bytes; nil if the file is settling or unusable.
+    /// The hash of the file's bytes; nil if the file is settling or unusable.
     var sha256: String? {
         if case .bytes(let hash) = content { hash } else { nil }
     }
@@ -62,6 +64,6 @@ struct AttachableFile: Equatable, Sendable {
 struct Linker: Equatable, Sendable {
     /// The path of the note's file.
     let path: String
-    /// The note; nil if the file is not a note yet.
+    /// The ID of the note; nil if the file is not a note yet.
     let note: NoteID?
 }

@@ -1,7 +1,8 @@
 import Foundation
 import HesperClient
 
-/// The map of attachments and their files, in the local store: each change is saved in the transaction of the edits that belong to it.
+/// The map of attachments and their files. It is saved in the local store: each change is saved in the same transaction as the
+/// edits that belong to the change.
 final class AttachmentMap {
     private let store: LocalStore
     private(set) var entries: [AttachmentID: AttachmentEntry]
@@ -20,7 +21,7 @@ final class AttachmentMap {
         }
     }
 
-    /// Changes of entries; nil for entries that are removed.
+    /// The changed entries, by attachment; nil for entries that are removed.
     typealias Changes = [AttachmentID: AttachmentEntry?]
 
     /// Changes entries, and objects of the store, in one transaction. The entries in memory are only changed after the commit.

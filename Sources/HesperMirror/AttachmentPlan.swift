@@ -2,12 +2,12 @@ import Foundation
 import HesperModel
 
 /// The actions of one round for attachments and their files, computed from the files of the folder, the links of the notes, the entries
-/// of the mirror, and the attachments of the store. A pure value.
+/// of the mirror, and the attachments of the store. It is a pure value.
 struct AttachmentPlan: Sendable {
     enum Action: Equatable, Sendable {
         /// A file to which a note links becomes an attachment of the note.
         case create(path: String, note: NoteID?)
-        /// A file is an attachment that has no file yet: they have the same bytes.
+        /// A file without an attachment and an attachment without a file have the same bytes: they are joined.
         case adopt(AttachmentID, path: String)
         /// The bytes of the file were changed: a new attachment takes the place of the old one.
         case replace(AttachmentID, path: String)
@@ -19,15 +19,18 @@ struct AttachmentPlan: Sendable {
         case make(AttachmentID, path: String)
         /// The bytes of an attachment without a file must be downloaded first.
         case fetch(AttachmentID)
-        /// An attachment was replaced elsewhere by one with the same bytes: the file belongs to the new one, and is moved to its path.
+        /// An attachment was replaced elsewhere by one with the same bytes: the file belongs to the new attachment, and is moved to
+        /// the path of the new attachment.
         case renew(AttachmentID, as: AttachmentID, from: String, to: String)
-        /// An attachment has the path and the bytes of another one, and its note links to the file: it is removed from the note.
+        /// An attachment without a file has the path and the bytes of another attachment, and the notes of both link to the file:
+        /// the attachment is removed from its note.
         case drop(AttachmentID)
-        /// An attachment has the path and the bytes of another one, which stays: the file then belongs to the other one.
+        /// The attachment of a file has the path and the bytes of another attachment, which stays: the file then
+        /// belongs to the other attachment.
         case yield(AttachmentID, to: AttachmentID)
         /// The attachment was removed elsewhere: the file is moved to the trash.
         case trash(AttachmentID, path: String)
-        /// The file is missing: this is counted. If the file does not return, the attachment is removed later.
+        /// The file is missing: the scan is counted. If the file does not return, the attachment is removed later.
         case miss(AttachmentID)
         /// The file has returned: it is no longer counted as missing.
         case regain(AttachmentID)
@@ -42,38 +45,41 @@ struct AttachmentPlan: Sendable {
     private(set) var actions: [Action] = []
     private(set) var questions: [MirrorPlan.Question] = []
     private(set) var skipped: [SkippedFile] = []
-    /// See ``MirrorPlan/isSettling`` and ``MirrorPlan/settlingSince``.
+    /// See ``MirrorPlan/isSettling``.
     private(set) var isSettling = false
+    /// See ``MirrorPlan/settlingSince``.
     private(set) var settlingSince: Int64?
-    /// The attachments whose files are missing and that are not removed in this round, unless a question asks about them.
+    /// The attachments whose files are missing and that may be removed in a later round. Attachments that a question is
+    /// about are not included.
     private(set) var waiting: [AttachmentID] = []
     /// All attachments whose files are missing.
     private(set) var missing: [AttachmentID] = []
 
-    /// The input of a plan.
+    /// The input from which a plan is computed.
     struct Situation: Sendable {
-        /// The files that are linked, have an entry, or may belong to one. Others need not be here.
+        /// The files that are linked, have an entry, or may belong to an entry. Other files may be left out.
         var files: [String: AttachableFile] = [:]
-        /// Why the files of some entries were not found, other than that they are missing.
+        /// The entries whose files were not found although they may exist, each with the reason.
         var unseen: [AttachmentID: SkippedFile.Reason] = [:]
-        /// The paths that are taken.
+        /// The paths of all files, folders and entries, which a new file cannot have.
         var paths: Set<String> = []
         /// Whether the file system treats names that differ in case as equal.
         var foldsNames = false
-        /// Beginnings of paths that cannot be used, with a slash at the end.
+        /// The prefixes of paths that cannot be used, because their folders are ignored, are links or cannot be read. Each ends with a
+        /// slash.
         var closed: [String] = []
         var entries: [AttachmentID: AttachmentEntry] = [:]
-        /// The attachments that a note has.
+        /// The attachments that belong to a note.
         var attachments: [AttachmentID: MirrorAttachment] = [:]
-        /// The attachments that exist, also those that no note has.
+        /// All attachments that exist, including those that belong to no note.
         var existing: Set<AttachmentID> = []
-        /// The attachments of entries that the server does not have.
+        /// The attachments that have an entry and that the server does not have.
         var unsent: Set<AttachmentID> = []
         /// The attachments that the server refused.
         var refused: Set<AttachmentID> = []
         /// The notes that link to a file, by its path, in the order of their own paths.
         var linkers: [String: [Linker]] = [:]
-        /// The notes whose links are known.
+        /// The notes that have files, so that the links in their texts are known.
         var linking: Set<NoteID> = []
         /// The maximum size of an attachment; nil if it is not known.
         var largest: Int64?
@@ -90,11 +96,11 @@ struct AttachmentPlan: Sendable {
     private var files: [String: AttachableFile]
     /// The attachments without an entry that have not been given a file.
     private var free: [AttachmentID: MirrorAttachment]
-    /// The entries that keep their files, by path.
+    /// The attachments that keep or get a file in this round, by the path of the file.
     private var kept: [String: AttachmentID] = [:]
-    /// The exact paths that are taken.
+    /// The paths that a new file cannot have, compared exactly.
     private var paths: Set<String>
-    /// The names that are taken. They are collected when the first new name is needed.
+    /// The paths that a new file cannot have, compared without regard to case. They are collected when the first new name is needed.
     private var names: FileNames?
 
     init(_ situation: Situation) {
@@ -118,7 +124,8 @@ struct AttachmentPlan: Sendable {
 
     // MARK: Files that were moved
 
-    /// Finds the files of entries whose paths have no file: by inode and birth, else by a unique hash.
+    /// Finds the files of entries whose paths have no file: by the inode and its creation time, else by a hash that
+    /// only one file has.
     private func locate() -> [AttachmentID: AttachableFile] {
         let missing = situation.entries.filter { files[$0.value.path] == nil && situation.unseen[$0.key] == nil }
         guard !missing.isEmpty else { return [:] }
@@ -179,7 +186,7 @@ struct AttachmentPlan: Sendable {
         }
     }
 
-    /// Why the bytes of a file are not sent; nil if they are.
+    /// The reason why the bytes of a file are not sent; nil if they are sent.
     private func reasonNotToSend(_ file: AttachableFile) -> SkippedFile.Reason? {
         if file.stamp.size == 0 { return .fileBecameEmpty }
         if situation.isPullOnly { return .pullOnly }
@@ -224,7 +231,7 @@ struct AttachmentPlan: Sendable {
         }
         guard let hash = file.sha256 else { return skip(file) }
         guard hash == entry.sha256 else {
-            // The file was changed here. In the next round it is a new file.
+            // The file was changed here, so it stays. In the next round it is a new file.
             actions.append(.forget(id))
             return
         }
@@ -250,7 +257,7 @@ struct AttachmentPlan: Sendable {
         } else if situation.unsent.contains(id) || entry.isReleased {
             actions.append(.forget(id))
         } else if let (new, attachment) = free.first(where: { $0.value.path == file.path }), !attachment.hasBytes {
-            // The file is replaced when the bytes of its successor are here.
+            // The file is replaced later, when the bytes of the new attachment are on this device.
             kept[file.path] = id
             free[new] = nil
             actions.append(.fetch(new))
@@ -271,7 +278,8 @@ struct AttachmentPlan: Sendable {
         return body(&names)
     }
 
-    /// Takes a path, unless another file has it.
+    /// Takes a path for a file, unless another file has it.
+    /// - Returns: whether the path was free.
     private mutating func takeName(_ path: String) -> Bool {
         if situation.foldsNames { return withNames { $0.take(path) } }
         names?.take(path)
@@ -289,7 +297,7 @@ struct AttachmentPlan: Sendable {
     // MARK: Attachments without a file
 
     private mutating func planFree() {
-        // The names of files that are moved to the trash are free.
+        // The names of files that are moved to the trash are free for other files.
         let ending = Set(actions.compactMap { if case .trash(_, let path) = $0 { path } else { nil } })
         for (id, attachment) in free.sorted(by: { $0.key < $1.key }) {
             if pair(id, attachment) || join(id, attachment) { continue }
@@ -314,7 +322,8 @@ struct AttachmentPlan: Sendable {
         }
     }
 
-    /// Finds the file of an attachment: the one with its path, else one to which its note links. Files without entries are considered.
+    /// Finds a file for an attachment, among the files without entries: the one with the attachment's path, else one with the same
+    /// bytes to which its note links.
     private mutating func pair(_ id: AttachmentID, _ attachment: MirrorAttachment) -> Bool {
         if let path = attachment.path, let file = files[path] {
             if file.content == .settling {
@@ -338,8 +347,8 @@ struct AttachmentPlan: Sendable {
         return true
     }
 
-    /// Joins an attachment with another one of the same path and bytes: two devices have made attachments of the same file. The one with
-    /// the smaller ID stays, so that all devices decide alike, unless a text contains the ID of the other one.
+    /// Joins two attachments with the same path and bytes, which two devices have made from the same file. The attachment with the
+    /// smaller ID stays, so that all devices make the same decision, unless a text contains only the ID of the other attachment.
     private mutating func join(_ id: AttachmentID, _ attachment: MirrorAttachment) -> Bool {
         guard !situation.isPullOnly, let path = attachment.path, let other = kept[path],
             let entry = situation.entries[other], entry.path == path, entry.sha256 == attachment.sha256,
@@ -362,7 +371,7 @@ struct AttachmentPlan: Sendable {
                 skip(file)
                 continue
             }
-            // An empty file is being written.
+            // An empty file is skipped, because a program is probably still writing it.
             guard file.stamp.size > 0 else { continue }
             if let reason = reasonNotToSend(file) {
                 skipped.append(SkippedFile(path: file.path, reason: reason))
@@ -375,7 +384,7 @@ struct AttachmentPlan: Sendable {
 }
 
 extension AttachmentPlan.Action {
-    /// The attachment of the action that has an entry; otherwise nil.
+    /// The attachment of the action if it had an entry before the action; otherwise nil.
     var id: AttachmentID? {
         switch self {
         case .create, .adopt, .make, .fetch, .drop: nil

@@ -1,7 +1,7 @@
 import Foundation
 import HesperClient
 
-/// The contents of a file at one moment.
+/// The contents of a file of the folder at one moment.
 struct FileContent: Sendable {
     let text: String
     let hasCRLF: Bool
@@ -38,7 +38,7 @@ struct CurrentNote: Sendable {
     let path: String?
 }
 
-/// A file that is being made of a note.
+/// A file that is being created from a note.
 struct NewFile: Codable, Sendable {
     let id: NoteID
     let path: String
@@ -48,7 +48,7 @@ struct NewFile: Codable, Sendable {
 
     var bytes: Data { FileText.bytes(of: text, hasCRLF: hasCRLF) }
 
-    /// Whether a text may have been made of this one: most of its words are there.
+    /// Whether another text may be an edited version of this file's text: it contains at least half of the words.
     func isOrigin(of text: String) -> Bool {
         let words = Set(self.text.split(whereSeparator: \.isWhitespace))
         return words.intersection(text.split(whereSeparator: \.isWhitespace)).count * 2 >= words.count

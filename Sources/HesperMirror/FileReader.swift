@@ -11,6 +11,7 @@ final class FileReader: @unchecked Sendable {
     private let file: Int32
     private static let pieceBytes = 1 << 20
 
+    /// Creates a reader of an open file.
     /// - Parameter file: the open file. The reader closes it.
     init(_ file: Int32, _ path: String, in folder: Folder) {
         (self.file, self.path, self.folder) = (file, path, folder)
@@ -18,7 +19,7 @@ final class FileReader: @unchecked Sendable {
 
     deinit { close(file) }
 
-    /// The state of the file now.
+    /// The stamp of the file now.
     func stamp() throws -> FileStamp {
         var status = folder_file()
         guard folder_stat(file, "", &status) == 0 else { throw Folder.Failure(path: path, code: errno) }
@@ -26,7 +27,7 @@ final class FileReader: @unchecked Sendable {
         return folder.stamp(status)
     }
 
-    /// The next bytes; nil at the end.
+    /// Reads the next piece of the file; nil at its end.
     func next() throws -> [UInt8]? {
         var count = 0
         var bytes = [UInt8](repeating: 0, count: FileReader.pieceBytes)
@@ -43,7 +44,7 @@ final class FileReader: @unchecked Sendable {
     }
 
     /// Reads the rest of the file.
-    /// - Returns: its size and hash, and the state of the file after that.
+    /// - Returns: the size and the hash of the bytes, and the stamp of the file after reading.
     func data() throws -> (AttachmentData, FileStamp) {
         var hasher = AttachmentHasher()
         while let bytes = try next() { bytes.withUnsafeBytes { hasher.update($0) } }

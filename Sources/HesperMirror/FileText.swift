@@ -9,7 +9,7 @@ struct FileText: Equatable {
     /// Whether the lines of the file end with CR LF, and those of the note with LF.
     let hasCRLF: Bool
 
-    /// The reason why the bytes of a file cannot be a note.
+    /// The error if the bytes of a file cannot be a note.
     struct Unusable: Error, Equatable {
         let reason: SkippedFile.Reason
     }

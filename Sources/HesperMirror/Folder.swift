@@ -4,12 +4,12 @@ import HesperModel
 
 /// Reads and writes the files of the folder. Links are never followed, so no path leads out of the folder.
 final class Folder: Sendable {
-    /// The folder, without links in its path.
+    /// The path of the folder, without symbolic links.
     let path: String
-    /// The file system of the folder.
+    /// The device number of the file system on which the folder is.
     private let device: UInt64
 
-    /// An operation that failed.
+    /// The error if an operation on a file or a folder failed.
     struct Failure: Error, CustomStringConvertible {
         let path: String
         let code: Int32
@@ -20,6 +20,7 @@ final class Folder: Sendable {
         }
     }
 
+    /// Opens the folder at a path.
     /// - Throws: ``Failure`` if there is no such folder.
     init(_ path: String) throws {
         guard let real = realpath(path, nil) else { throw Failure(path: path, code: errno) }
@@ -55,7 +56,7 @@ final class Folder: Sendable {
 
     // MARK: Opening
 
-    /// Opens a folder by its path, which is relative to this one. The caller closes it.
+    /// Opens a folder by its path, which is relative to this folder. The caller closes it.
     func open(_ path: String, creating: Bool = false) throws -> Int32 {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
         var descriptor = try check(self.path) { systemOpen(self.path, flags) }
@@ -85,7 +86,7 @@ final class Folder: Sendable {
 
     /// The names in an open folder; nil for a name that is not valid UTF-8.
     static func names(in descriptor: Int32) throws -> [String?] {
-        // `fdopendir` takes over the descriptor.
+        // `fdopendir` takes over the descriptor that it gets, so the folder is opened again for it.
         guard let stream = fdopendir(openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) else {
             throw Failure(path: ".", code: errno)
         }
@@ -104,7 +105,7 @@ final class Folder: Sendable {
 
     // MARK: Reading
 
-    /// The state of a file; nil if there is none.
+    /// The stamp of a file; nil if there is none.
     func stamp(_ path: String) throws -> FileStamp? {
         do {
             return try withParent(of: path) { parent, name in
@@ -117,7 +118,8 @@ final class Folder: Sendable {
         }
     }
 
-    /// Reads a file, and its state after that.
+    /// Reads a file.
+    /// - Returns: the bytes of the file, and its stamp after reading.
     func read(_ path: String) throws -> (Data, FileStamp) {
         try withParent(of: path) { parent, name in try read(name, in: parent) }
     }
@@ -159,18 +161,19 @@ final class Folder: Sendable {
     /// The folder in which new contents are written before they are moved to their paths. Replaced contents are in it until the caller
     /// has processed them.
     static let temporary = "\(Marker.folderName)/tmp"
-    /// The end of the names of temporary files that contain bytes of attachments, which are also in the local copy.
+    /// The end of the names of temporary files that contain bytes of attachments. Such a file may be deleted, because the bytes are
+    /// also in the local copy.
     static let part = ".part"
 
-    /// Creates a file.
-    /// - Returns: its state; nil if there is something at the path.
+    /// Creates a file with the given bytes.
+    /// - Returns: the stamp of the file; nil if there is already something at the path.
     func create(_ path: String, _ bytes: Data) throws -> FileStamp? {
         try create(path, ending: "") { write in try bytes.withUnsafeBytes(write) }
     }
 
-    /// Creates a file of bytes that `body` writes, piece by piece.
+    /// Creates a file with bytes that `body` writes, piece by piece.
     /// - Parameter ending: the end of the name of the temporary file.
-    /// - Returns: its state; nil if there is something at the path.
+    /// - Returns: the stamp of the file; nil if there is already something at the path.
     func create(
         _ path: String, ending: String = Folder.part, _ body: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> FileStamp? {
@@ -190,16 +193,16 @@ final class Folder: Sendable {
         }
     }
 
-    /// The result of a replacement.
+    /// The result of replacing the contents of a file.
     enum Replacement {
         /// The file has the new contents. The replaced file is in ``temporary`` under the name `former`.
         case done(FileStamp, former: String, formerBytes: Data)
-        /// The file is not the one that was expected. Nothing was changed.
+        /// The stamp of the file is not the expected one. Nothing was changed.
         case unexpected
     }
 
     /// Replaces the contents of a file atomically. Its mode, owner and extended attributes are kept.
-    /// - Parameter expected: the state that the file must have. The caller checks `formerBytes` nevertheless, because the file may
+    /// - Parameter expected: the stamp that the file must have. The caller checks `formerBytes` nevertheless, because the file may
     ///   change at the last moment.
     func replace(_ path: String, _ bytes: Data, expected: FileStamp) throws -> Replacement {
         let temporary = try open(Folder.temporary, creating: true)
@@ -256,8 +259,8 @@ final class Folder: Sendable {
         try check(path) { fstat(from, &one) }
         try check(path) { fstat(file, &other) }
         if one.st_uid != other.st_uid || one.st_gid != other.st_gid {
-            // Only root may change the owner of a file. If the owner or the group cannot be kept, the replacement fails, so that others
-            // do not lose access to the file.
+            // Only root may change the owner of a file. If the owner or the group cannot be kept, the replacement fails, so that no
+            // user loses access to the file.
             try check(path) { fchown(file, one.st_uid, one.st_gid) }
         }
         try check(path) { fchmod(file, one.st_mode & 0o7777) }
@@ -286,7 +289,7 @@ final class Folder: Sendable {
         }
     }
 
-    /// Removes a file that a replacement left.
+    /// Removes a temporary file that a replacement left behind.
     func removeTemporary(_ name: String) {
         guard let temporary = try? open(Folder.temporary) else { return }
         defer { close(temporary) }

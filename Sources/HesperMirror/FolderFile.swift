@@ -4,13 +4,14 @@ import CFolder
 struct FileStamp: Codable, Equatable, Sendable {
     var size: UInt64
     var inode: UInt64
-    /// Times in nanoseconds since 1970.
+    /// The time at which the contents of the file were changed, in nanoseconds since 1970.
     var modified: Int64
+    /// The time at which the contents or the properties of the file were changed, in nanoseconds since 1970.
     var changed: Int64
     /// The time at which the inode was created; 0 if the file system does not store it. File systems give the number of a deleted
     /// inode to the next file, so a file is identified by the number together with this time.
     var born: Int64
-    /// Whether the file is on another file system than the folder, which is mounted in it.
+    /// Whether the file is on another file system, which is mounted within the folder.
     var isMounted = false
 
     /// Whether two stamps belong to the same file; false if the file system does not store ``born``.
@@ -22,7 +23,7 @@ struct FileStamp: Codable, Equatable, Sendable {
 /// A file of the folder, as a scan has found it.
 struct FolderFile: Equatable, Sendable {
     enum Content: Equatable, Sendable {
-        /// The hashes of the bytes and of the text.
+        /// The file has the text of a note. The associated values are the hash of its bytes and the hash of the text.
         case text(file: String, text: String)
         /// The file was changed a moment ago and may be incomplete.
         case settling
@@ -33,12 +34,12 @@ struct FolderFile: Equatable, Sendable {
     let stamp: FileStamp
     let content: Content
 
-    /// The hash of the bytes; nil if the file is settling or unusable.
+    /// The hash of the file's bytes; nil if the file is settling or unusable.
     var hash: String? {
         if case .text(let hash, _) = content { hash } else { nil }
     }
 
-    /// The hash of the text; nil if the file is settling or unusable.
+    /// The hash of the file's text; nil if the file is settling or unusable.
     var textHash: String? {
         if case .text(_, let hash) = content { hash } else { nil }
     }

@@ -11,13 +11,14 @@ struct FolderScanner {
         var confirmed: [NoteID: (stamp: FileStamp, hashed: Int64)] = [:]
         /// The path of a folder in this folder that is a mirror itself; nil if there is none.
         var innerMirror: String?
-        /// Paths of other things, which are not names for new files.
+        /// Paths with the extension of a note that are ignored or are not regular files. New files cannot have these
+        /// paths.
         var others: [String] = []
-        /// Folders that must not be written to, because they are links or cannot be read.
+        /// The prefixes of paths in folders that must not be written to, because the folders are ignored, are links or cannot be read.
         var closed: [String] = []
-        /// The files that are not notes.
+        /// The files that are not notes, and that may be attachments: their stamps, by path.
         var attachable: [String: FileStamp] = [:]
-        /// Paths that are folders, links or special files.
+        /// Paths that cannot be those of attachments, because they are folders, links or special files.
         var blocked: [String: SkippedFile.Reason] = [:]
         var unseen = Unseen()
     }
@@ -26,11 +27,11 @@ struct FolderScanner {
     struct Unseen: Sendable {
         /// The paths of folders and links that were not scanned, with a slash at the end.
         fileprivate(set) var closed: [(prefix: String, reason: SkippedFile.Reason)] = []
-        /// Folders on other file systems.
+        /// The paths of folders on which other file systems are mounted.
         fileprivate(set) var mounts: Set<String> = []
         fileprivate(set) var rules = IgnoreRules()
 
-        /// The reason why a file is not found, other than that it is missing.
+        /// The reason why a file may exist although it was not found; nil if the file is missing.
         /// - Parameter wasMounted: whether the file was on another file system.
         func reason(_ path: String, wasMounted: Bool) -> SkippedFile.Reason? {
             if let reason = closed.first(where: { path.hasPrefix($0.prefix) })?.reason { return reason }
@@ -43,7 +44,7 @@ struct FolderScanner {
     /// The contents of files that have no entry, or that differ from their entry.
     private var cache: [String: (stamp: FileStamp, hashed: Int64, content: FolderFile.Content)] = [:]
 
-    /// A new or changed file is read after it has been unchanged for this time, in nanoseconds.
+    /// The time for which a new or changed file must have been unchanged before it is read, in nanoseconds.
     let quietTime: Int64
     static let defaultQuietTime: Int64 = 1_000_000_000
     /// A file that was hashed within this time after a change, in nanoseconds, is hashed again, because some file systems have coarse
@@ -188,7 +189,7 @@ extension FileStamp {
     /// The stamp of a file that was not examined.
     static let none = FileStamp(size: 0, inode: 0, modified: 0, changed: 0, born: 0)
 
-    /// Whether the file may have been changed after it was hashed without a different stamp.
+    /// Whether the file may have been changed after it was hashed although its stamp is the same.
     func isCoarse(at hashed: Int64) -> Bool {
         changed > hashed - FolderScanner.coarseness
             || modified > hashed - FolderScanner.coarseness && modified <= hashed

@@ -1,7 +1,8 @@
 import Foundation
 
-/// The patterns of `.hesperignore`: one a line, as in `.gitignore` but without `!` and `**`. A pattern without a slash applies to
-/// names of files and folders, one with a slash to paths from the folder. A slash at the end is left out.
+/// The patterns of `.hesperignore`, one per line, as in `.gitignore` but without `!` and `**`. A pattern without a slash applies to
+/// names of files and folders. A pattern with a slash applies to paths relative to the folder. A slash at the end of a pattern is
+/// ignored.
 struct IgnoreRules: Equatable, Sendable {
     private var names: [String] = []
     private var paths: [String] = []
@@ -21,7 +22,7 @@ struct IgnoreRules: Equatable, Sendable {
 
     var isEmpty: Bool { names.isEmpty && paths.isEmpty }
 
-    /// Whether a file or a folder is ignored, not regarding the folders above it.
+    /// Whether a file or a folder is ignored by itself, regardless of the folders above it.
     func matches(_ path: String) -> Bool {
         guard !isEmpty else { return false }
         let name = NotePath.name(of: path)

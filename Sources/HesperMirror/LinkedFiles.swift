@@ -3,7 +3,7 @@ import HesperModel
 /// Finds the files to which links lead.
 struct LinkedFiles {
     private let paths: [String: String]
-    /// The paths of the files with a name; empty if there are several.
+    /// For each file name, the path of the file; empty if several files have this name.
     private var byName: [String: String] = [:]
 
     init(_ files: some Sequence<String>) {
@@ -14,8 +14,9 @@ struct LinkedFiles {
         }
     }
 
-    /// The path of the file to which a link leads: relative to the note's folder, else relative to the whole folder, else, with double
-    /// brackets, by a name that only one file has. Nil if there is no such file.
+    /// The path of the file to which a link leads; nil if there is none. The target is looked up relative to the note's folder, and
+    /// then relative to the whole folder. A target in double brackets may also be the name of a file in any folder, if only one
+    /// file has this name.
     func path(of link: FileLink, in note: String) -> String? {
         let folders = NotePath.folders(of: note)
         for target in link.targets {

@@ -3,9 +3,9 @@ import HesperModel
 
 /// The file `.hesper/folder.json`, which makes a folder a mirror. It contains no secrets, because the folder may be shared.
 struct Marker: Codable, Equatable, Sendable {
-    /// The ID of the folder. The state is kept under this name.
+    /// The ID of the folder, which is also the name of its state (``MirrorState``).
     var folder: String
-    /// The name of the machine that keeps the folder.
+    /// The name of the machine that syncs the folder.
     var host: String
 
     static let folderName = ".hesper"
@@ -32,7 +32,7 @@ struct Marker: Codable, Equatable, Sendable {
         try bytes.write(to: place.appending(path: Marker.fileName), options: .atomic)
     }
 
-    /// The path of the nearest folder above a folder that is a mirror; nil if there is none.
+    /// The path of the nearest mirror among the folders above a folder; nil if none of them is a mirror.
     static func mirror(above folder: Folder) -> String? {
         var url = URL(filePath: folder.path).deletingLastPathComponent()
         while true {

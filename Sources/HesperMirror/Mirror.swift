@@ -6,7 +6,8 @@ import HesperModel
 ///
 /// It is used by one task at a time.
 final class Mirror {
-    /// The result of a round: the numbers of changes, and the files and questions that are left.
+    /// The result of a round. The numbers count the notes that were created, edited or deleted in the store, the files that were
+    /// adopted, written, made, moved or trashed in the folder, and the attachments that were attached to notes or detached from them.
     struct Report: Equatable, Sendable {
         var created = 0
         var edited = 0
@@ -20,18 +21,18 @@ final class Mirror {
         var detached = 0
         var skipped: [SkippedFile] = []
         var questions: [MirrorPlan.Question] = []
-        /// The paths of the files of ``MirrorPlan/waiting``.
+        /// The paths of missing files whose notes or attachments may be deleted in a later round.
         var waiting: [String] = []
         /// Whether another round should follow at once.
         var isIncomplete = false
         /// Whether bytes of attachments must be downloaded.
         var isFetching = false
-        /// Whether another round should follow when files have been quiet.
+        /// Whether another round should follow when files that were just changed have been unchanged for a while.
         var isSettling = false
-        /// When the first of these files was changed, in nanoseconds since 1970, if it is known.
+        /// The time at which the first of the files that are settling was changed, in nanoseconds since 1970, if it is known.
         var settlingSince: Int64?
 
-        /// The number of changes, on both sides.
+        /// The number of all changes, in the store and in the folder.
         var changes: Int {
             created + edited + adopted + written + made + moved + trashed + deleted + attached + detached
         }
@@ -42,9 +43,9 @@ final class Mirror {
     /// The marker that the folder must have; nil before it has one.
     var marker: Marker?
     private let isPullOnly: Bool
-    /// Whether nothing at all is written, because another process may keep the folder.
+    /// Whether the mirror only shows its status: it writes neither files nor entries, because another process may sync the folder.
     private let isLooking: Bool
-    /// The wall clock.
+    /// Returns the time of the wall clock.
     private let now: @Sendable () -> Date
     private var scanner: FolderScanner
     private let map: MirrorMap
@@ -71,7 +72,7 @@ final class Mirror {
 
     // MARK: Planning
 
-    /// The plan of a round now. Saves the stamps of files that were hashed again.
+    /// Makes the plan of a round that would run now. Saves the stamps of files that were hashed again.
     func plan(isConfirmed: Bool = false) async throws -> (notes: MirrorPlan, attachments: AttachmentPlan) {
         let (scan, plan) = try await planNotes(isConfirmed: isConfirmed)
         var context = context(scan, plan, isConfirmed: isConfirmed)
@@ -117,7 +118,8 @@ final class Mirror {
         return (scan, MirrorPlan(situation))
     }
 
-    /// All notes, and the continuations of deleted ones. The details are read only of notes that have no file or have been changed.
+    /// All notes, and the notes in which texts of deleted notes were kept. The details are read only for notes that have no file or
+    /// were changed.
     private func notes() async throws -> ([NoteID: MirrorNote], continuations: [NoteID: NoteID]) {
         let entries = map.entries
         return try await store.read { tx in
@@ -147,8 +149,8 @@ final class Mirror {
         try await store.removeUnusedBytes()
     }
 
-    /// Brings both sides to the same state, except for files that were just changed, skipped files, and changes that a person must
-    /// confirm first.
+    /// Brings the folder and the store to the same state, except for files that were just changed, skipped files, and changes that a
+    /// person must confirm first.
     func round(isConfirmed: Bool = false) async throws -> Report {
         guard let found = try Marker.read(folder) else {
             throw MirrorError(
@@ -189,14 +191,14 @@ final class Mirror {
         return report
     }
 
-    /// How many new notes or files share a transaction. Each transaction waits for the disk.
+    /// The maximum number of entries that are saved in one transaction. Each transaction waits for the disk.
     private static let batchSize = 64
 
     /// A new or changed entry that is to be saved.
     private struct Pending {
         let action: MirrorPlan.Action
         let change: MirrorMap.Change
-        /// The number in the report; nil if the action is not reported.
+        /// The number in the report that the action increases; nil if the action is not reported.
         let count: WritableKeyPath<Report, Int>?
     }
 
@@ -206,7 +208,7 @@ final class Mirror {
         do {
             count(try await map.commit(batch.map(\.change)), batch, &report)
         } catch {
-            // One of them is not possible.
+            // At least one change is not possible. The changes are carried out one by one.
             for pending in batch {
                 do {
                     count(try await map.commit([pending.change]), [pending], &report)
@@ -224,15 +226,16 @@ final class Mirror {
         }
     }
 
-    /// Reports an action that is not possible. Other errors end the round.
+    /// Handles the error of an action: reports that the action was skipped, or requests another round. Rethrows all other errors, which
+    /// end the round.
     private func handle(_ error: any Error, _ action: MirrorPlan.Action, _ report: inout Report) throws {
         switch error {
         case let failure as Folder.Failure where failure.code != ENOSPC && failure.code != EDQUOT:
-            // A file that vanished is seen by the next round.
+            // The file was removed meanwhile. The next round detects this.
             if failure.code == ENOENT { report.isSettling = true } else { skip(action, .cannotWrite, &report) }
         case StoreError.invalidValue: skip(action, .mergedTooLarge, &report)
         case StoreError.notFound: report.isIncomplete = true
-        // The history cannot be read now. The next round tries again.
+        // The history of the note cannot be read now. The next round tries again.
         case is AccountError: break
         default: throw error
         }
@@ -274,7 +277,7 @@ final class Mirror {
         }
     }
 
-    /// Prepares an action that only changes an entry and its note; nil for other actions, and if there is nothing to be done.
+    /// Prepares an action that only changes an entry and its note; nil for all other actions, and if there is nothing to be done.
     private func prepare(_ action: MirrorPlan.Action, _ report: inout Report) async throws -> Pending? {
         switch action {
         case .create(let path):
@@ -291,7 +294,7 @@ final class Mirror {
     }
 
     /// Joins a file and a note that belong together but differ, if the file has a former text of the note. Otherwise the file becomes a
-    /// new note, and both stay.
+    /// separate new note, and the note is not changed.
     private func reconcile(_ id: NoteID, _ path: String, _ report: inout Report) async throws {
         guard !isPullOnly else {
             report.skipped.append(SkippedFile(path: path, reason: .pullOnly))
@@ -305,7 +308,7 @@ final class Mirror {
             report.isIncomplete = true
             return
         }
-        // The file has a former text of the note, so there is nothing in it to be merged.
+        // The file has a former text of the note, so it contains nothing that must be merged.
         try await map.adopt(id, older: content, at: path, settingPath: true)
         report.adopted += 1
         try await write(id, path, &report)
@@ -337,7 +340,7 @@ final class Mirror {
         let bytes = FileText.bytes(of: note.text, hasCRLF: note.hasCRLF)
         let hash = FileText.hash(bytes)
         guard try folder.stamp(path) != nil else {
-            // The file was deleted here, and the note changed elsewhere.
+            // The file was deleted here, but the note was changed elsewhere, so the file is created again.
             guard let stamp = try folder.create(path, bytes) else {
                 report.isIncomplete = true
                 return
@@ -356,7 +359,7 @@ final class Mirror {
             let base = try await map.wrote(note, hash: hash, stamp, at: now().timeIntervalSince1970)
             var former = FormerFile(
                 name: name, id: id, path: path, hash: entry.fileHash, text: base, replaced: Folder.now)
-            // The file may have been saved just before it was replaced.
+            // An editor may have saved the file just before it was replaced.
             try await look(at: &former, bytes, &report)
             formerFiles.append(former)
             report.written += 1
@@ -368,13 +371,14 @@ final class Mirror {
         let name: String
         let id: NoteID
         let path: String
-        /// The hash of its bytes, and its text, of which everything is in the note.
+        /// The hash of the bytes when the mirror last read them.
         var hash: String
+        /// The text of these bytes. The note contains everything in it.
         var text: String
         let replaced: Int64
     }
 
-    /// How long a program may have a file open while it saves it, in nanoseconds.
+    /// The time for which a program may have a file open while it saves the file, in nanoseconds.
     private static let savingTime: Int64 = 5_000_000_000
 
     /// Removes files that were replaced more than ``savingTime`` ago. Text that a program has written to such a file since then is
@@ -397,7 +401,7 @@ final class Mirror {
 
     private func look(at former: inout FormerFile, _ bytes: Data, _ report: inout Report) async throws {
         let hash = FileText.hash(bytes)
-        // A file without bytes is being written.
+        // An empty file is skipped, because a program is probably still writing it.
         guard hash != former.hash, !bytes.isEmpty else { return }
         if let text = try? FileText(bytes) {
             try await map.integrate(late: text.text, base: former.text, into: former.id)
@@ -409,8 +413,8 @@ final class Mirror {
         report.isIncomplete = true
     }
 
-    /// Makes the files of notes. What will be made is saved first: if the process is killed before the entries are saved, the next one
-    /// knows whose files they are.
+    /// Creates the files of notes. The list of these files is saved first: if the process is killed before the entries are saved,
+    /// the next process uses the list to assign the files to their notes.
     private func make(_ actions: inout [MirrorPlan.Action], _ report: inout Report) async throws {
         defer { actions = [] }
         var files: [(action: MirrorPlan.Action, new: NewFile, note: CurrentNote)] = []
@@ -460,7 +464,7 @@ final class Mirror {
         guard let entry = map.entries[id] else { return }
         let place = try trash.add(path, at: now())
         if FileText.hash(try folder.read(place).0) != entry.fileHash {
-            // The file was saved just before it was moved.
+            // An editor saved the file just before it was moved, so the file is moved back.
             _ = try folder.move(place, to: path)
             report.isSettling = true
             return

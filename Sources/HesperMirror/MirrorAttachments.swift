@@ -2,18 +2,21 @@ import Foundation
 import HesperClient
 import HesperModel
 
-/// Keeps the attachments of the notes and the linked files of a folder the same. A round of it follows the round of the notes.
+/// Keeps the attachments of the notes and the linked files of a folder the same. Each round of the attachments follows a round of
+/// the notes.
 final class MirrorAttachments {
-    /// The input of a round, from the round of the notes.
+    /// The input of a round of the attachments, which the preceding round of the notes determines.
     struct Context {
         var scan: FolderScanner.Result
         var notes: [NoteID: MirrorEntry]
-        /// The files that become or join notes in this round, with their texts: for a plan that is only shown.
+        /// The files that become notes or are joined with notes in this round, with their texts. Only set for a plan
+        /// that is shown and not carried out.
         var newNotes: [String: (note: NoteID?, text: String)] = [:]
         var now: Date
         var isConfirmed = false
-        /// See ``AttachmentPlan/Situation``.
+        /// See ``AttachmentPlan/Situation/keepsAll``.
         var keepsAll = false
+        /// See ``AttachmentPlan/Situation/isUnfinished``.
         var isUnfinished = false
     }
 
@@ -25,13 +28,13 @@ final class MirrorAttachments {
     private let isLooking: Bool
     private var scanner: AttachableScanner
     private var trash: Trash { Trash(folder: folder) }
-    /// The links of notes, by the hash of the text in which they were found.
+    /// The links of notes, each with the hash of the text in which they were found.
     private var links: [NoteID: (textHash: String, links: [FileLink])] = [:]
-    /// The attachments of notes, by the version of the note.
+    /// The attachments of notes, each with the version of the note for which they were read.
     private var members: [NoteID: (version: String, attachments: [AttachmentID])] = [:]
-    /// The notes of attachments.
+    /// For each attachment, the note that has it.
     private var holders: [AttachmentID: NoteID] = [:]
-    /// The properties of attachments. They never change.
+    /// The properties of attachments. They never change, so they are read once.
     private var known: [AttachmentID: HesperClient.Attachment] = [:]
     /// The attachments that the server refused.
     private var refusals: [AttachmentID: [RejectedChange]] = [:]
@@ -72,7 +75,7 @@ final class MirrorAttachments {
         return AttachmentPlan(situation)
     }
 
-    /// The notes that link to each file.
+    /// For each file, the notes that link to it.
     private func linkers(_ context: Context) async throws -> [String: [Linker]] {
         let files = context.scan.attachable
         guard !files.isEmpty else { return [:] }
@@ -124,7 +127,7 @@ final class MirrorAttachments {
                 for attachment in note.attachments {
                     guard let properties = attachments[attachment] else { continue }
                     if let other = found.attachments[attachment]?.note {
-                        // Until the server has decided, two notes may have it.
+                        // Two notes may have the attachment until the server rejects one of them.
                         if entries[attachment]?.note == other || entries[attachment]?.note != id && other < id {
                             continue
                         }
@@ -148,7 +151,7 @@ final class MirrorAttachments {
         }
     }
 
-    /// Reads what only the plan of some attachments needs.
+    /// Reads the properties that the plan needs only for some attachments.
     private static func readDetails(
         _ tx: ReadTransaction, _ entries: [AttachmentID: AttachmentEntry], _ situation: inout AttachmentPlan.Situation
     ) throws {
@@ -166,7 +169,7 @@ final class MirrorAttachments {
         }
     }
 
-    /// Reads the files that are linked, have an entry, or may belong to one.
+    /// Reads the files that are linked, have an entry, or may belong to an entry.
     private func readFiles(_ context: Context, _ situation: inout AttachmentPlan.Situation) {
         let stamps = context.scan.attachable
         scanner.begin(map.entries, stamps)
@@ -201,7 +204,7 @@ final class MirrorAttachments {
         situation.paths.formUnion(context.scan.blocked.keys)
     }
 
-    /// Smaller files are under the limit of nearly all servers.
+    /// The maximum size is not requested for files that are smaller than this, because nearly all servers accept them.
     private static let largeBytes: UInt64 = 64 << 10
 
     /// The maximum size of an attachment. It is requested from the server when the first large file is found, and saved.
@@ -241,7 +244,8 @@ final class MirrorAttachments {
         }
     }
 
-    /// Reports an action that is not possible. Other errors end the round.
+    /// Handles the error of an action: reports that the action was skipped, or requests another round. Rethrows all other errors, which
+    /// end the round.
     private func handle(_ error: any Error, _ action: AttachmentPlan.Action, _ report: inout Mirror.Report) throws {
         func skip(_ reason: SkippedFile.Reason) {
             guard let path = action.path ?? action.id.flatMap({ entries[$0]?.path }) else { return }
@@ -249,7 +253,7 @@ final class MirrorAttachments {
         }
         switch error {
         case let failure as Folder.Failure where failure.code != ENOSPC && failure.code != EDQUOT:
-            // A file that vanished is seen by the next round.
+            // The file was removed meanwhile. The next round detects this.
             if failure.code == ENOENT { report.isSettling = true } else { skip(.cannotWrite) }
         case StoreError.invalidValue: skip(.tooManyFiles)
         case StoreError.notFound: report.isIncomplete = true
@@ -289,7 +293,7 @@ final class MirrorAttachments {
         case .remove(let id): try await remove(id, &report)
         case .forget(let id):
             try await map.forget(id)
-            // The file is gone, or it will be another attachment.
+            // The refusals no longer matter: the file is gone, or it will become another attachment.
             for refusal in refusals.removeValue(forKey: id) ?? [] { try await store.dismiss(refusal) }
             report.isIncomplete = true
         case .note(let id, let note, let isLinked):
@@ -302,15 +306,16 @@ final class MirrorAttachments {
 
     // MARK: From the folder to the store
 
-    /// Makes an attachment of a file.
-    /// - Parameter old: the attachment whose place it takes.
-    /// - Returns: whether it was made.
+    /// Makes an attachment from a file.
+    /// - Parameter old: the attachment that is replaced; nil if there is none.
+    /// - Returns: whether the attachment was made.
     private func attach(
         _ path: String, to note: NoteID, replacing old: AttachmentID? = nil, _ report: inout Mirror.Report
     ) async throws -> Bool {
         let reader = try folder.reader(path)
         let stamp = try reader.stamp()
-        // Every device, and every attempt, gives the same ID to the same bytes at the same path.
+        // The bytes are first stored under a random ID. The ID of the attachment is derived from their hash, so that every device, and
+        // every attempt, gives the same ID to the same bytes at the same path.
         let spare = AttachmentID()
         let (data, after) = try await stage(reader, spare)
         guard after == stamp else {
@@ -355,7 +360,8 @@ final class MirrorAttachments {
 
     private func follow(_ id: AttachmentID, _ path: String, _ report: inout Mirror.Report) async throws {
         guard let holder = holders[id], let note = try await store.get(holder) else { return }
-        // A text that names the attachment by its ID would no longer show it.
+        // If the text contains the attachment's ID, the attachment is not replaced, because the text would no longer
+        // show it.
         if !note.text.string.contains(id.description), NotePath.isUsable(asFile: path) {
             guard try await attach(path, to: holder, replacing: id, &report) else { return }
         } else {
@@ -389,7 +395,7 @@ final class MirrorAttachments {
         report.detached += 1
     }
 
-    /// Removes an attachment whose file belongs to another one from now on.
+    /// Removes an attachment whose file belongs to another attachment from now on.
     private func yield(_ id: AttachmentID, to new: AttachmentID, _ report: inout Mirror.Report) async throws {
         guard var entry = entries[id], let former = holders[id], let holder = holders[new] else { return }
         entry.note = holder
@@ -403,7 +409,7 @@ final class MirrorAttachments {
 
     // MARK: From the store to the folder
 
-    /// An entry for the file of an attachment that has a note.
+    /// The entry for the file of an attachment; nil if no note has the attachment.
     private func entry(_ id: AttachmentID, _ path: String, _ sha256: String, _ stamp: FileStamp) -> AttachmentEntry? {
         guard let note = holders[id] else { return nil }
         return AttachmentEntry(
@@ -464,7 +470,7 @@ final class MirrorAttachments {
         guard let entry = entries[id] else { return }
         let place = try trash.add(path, at: now)
         if try folder.reader(place).data().0.sha256 != entry.sha256 {
-            // The file was saved just before it was moved.
+            // An editor saved the file just before it was moved, so the file is moved back.
             _ = try folder.move(place, to: path)
             report.isSettling = true
             return

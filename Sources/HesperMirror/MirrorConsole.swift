@@ -1,4 +1,4 @@
-/// The output and the input of the command.
+/// The output and the input of the command `hesper sync`.
 public struct MirrorConsole: Sendable {
     /// Prints a result.
     public var show: @Sendable (String) -> Void
@@ -17,7 +17,7 @@ public struct MirrorConsole: Sendable {
     }
 }
 
-/// The options of the command line.
+/// The options of the command line of `hesper sync`.
 public struct MirrorOptions: Sendable {
     public var folder: String
     public var server: String?

@@ -9,10 +9,11 @@ typealias NoteID = ObjectID<Note>
 struct MirrorEntry: Codable, Equatable, Sendable {
     /// The path of the file, relative to the folder.
     var path: String
-    /// The value of the note's `attributes.path` that was last applied. It differs from `path` if that path was taken.
+    /// The value of the note's `attributes.path` that was last applied. It differs from `path` if the file could not get that path.
     var wish: String?
-    /// The hashes of the file's bytes, and of their text.
+    /// The hash of the file's bytes.
     var fileHash: String
+    /// The hash of the file's text.
     var textHash: String
     var hasCRLF = false
     var stamp: FileStamp
@@ -22,12 +23,12 @@ struct MirrorEntry: Codable, Equatable, Sendable {
     var version: String
     /// Whether the mirror named the file `Untitled`, because the note had no words.
     var isUntitled = false
-    /// Nil unless the file was missing in the last scan.
+    /// The absence of the file; nil unless the file was missing in the last scan.
     var absence: Absence?
     /// Hashes of former contents of the file, latest last.
     var formerHashes: [String] = []
 
-    /// The maximum number of former contents, which serve to detect that many files return to them.
+    /// The maximum number of `formerHashes`. They are used to detect that many files have former contents again.
     private static let formerLimit = 16
 
     /// Records new contents of the file.
@@ -43,7 +44,7 @@ struct MirrorEntry: Codable, Equatable, Sendable {
     }
 }
 
-/// A note as a round sees it.
+/// A note, with the properties that a round needs.
 struct MirrorNote: Equatable, Sendable {
     /// A text that changes whenever the note changes.
     var version: String
@@ -55,7 +56,7 @@ struct MirrorNote: Equatable, Sendable {
         var isEmpty: Bool
         /// The note's `attributes.path`, if it can be the path of a file; otherwise nil.
         var wish: String?
-        /// The name for a new file, without extension.
+        /// The name of a new file for the note, without extension.
         var stem: String
         var hasCRLF: Bool
         var creation: Date

@@ -2,8 +2,8 @@ import Foundation
 import HesperClient
 import HesperModel
 
-/// The map of files and notes, in the local store: each change is saved in the transaction of the edits that belong to it, so that
-/// a process can be killed at any time.
+/// The map of files and notes. It is saved in the local store: each change is saved in the same transaction as the edits that
+/// belong to the change, so that the process can be killed at any time.
 final class MirrorMap {
     let store: LocalStore
     private(set) var entries: [NoteID: MirrorEntry]
@@ -20,16 +20,16 @@ final class MirrorMap {
         }
     }
 
-    /// The names of local values.
+    /// The names of the local values in which the map is saved.
     fileprivate enum Names {
         static let entry = "mirror.entry."
         static func entry(_ id: NoteID) -> String { "\(entry)\(id)" }
-        /// The base of the next edit.
+        /// The text of the file when it was last compared with the note, which is the base of the next edit.
         static func base(_ id: NoteID) -> String { "mirror.base.\(id)" }
-        /// The files that are being made.
+        /// The list of the files that are being created.
         static let new = "mirror.new"
         static func former(_ id: NoteID) -> String { "mirror.former.\(id)" }
-        /// The texts that editors may show of a path whose note is gone.
+        /// The texts of a path whose note is gone, which editors may still show.
         static let gone = "mirror.gone."
     }
 
@@ -48,15 +48,15 @@ final class MirrorMap {
         return result
     }
 
-    /// A change of an entry, and of its note, that can share a transaction with others.
+    /// A change of an entry, and of its note, that can share a transaction with other changes.
     struct Change: Sendable {
         let id: NoteID
-        /// - Returns: whether it was possible.
+        /// Makes the change. Returns whether it was possible.
         let body: @Sendable (WriteTransaction, inout MirrorEntry?) throws -> Bool
     }
 
     /// Carries out changes of different notes in one transaction.
-    /// - Returns: which of them were possible.
+    /// - Returns: for each change, whether it was possible.
     func commit(_ changes: [Change]) async throws -> [Bool] {
         let before = changes.map { entries[$0.id] }
         let results = try await store.write { tx in
@@ -129,8 +129,8 @@ final class MirrorMap {
         }
     }
 
-    /// Adds the files in the saved list that a killed process had created to the map.
-    /// - Parameter isMade: whether a file exists and was made of its note.
+    /// Adds to the map the files of the saved list that a killed process had created.
+    /// - Parameter isMade: whether a file exists and was created from its note.
     func resume(settingPath: Bool, _ isMade: (NewFile) -> Bool) async throws {
         guard let value = try await store.read({ try $0.local(Names.new) }) else { return }
         for file in try JSONDecoder().decode([NewFile].self, from: value) where isMade(file) {
@@ -150,7 +150,7 @@ final class MirrorMap {
 
     // MARK: From files
 
-    /// Makes a note of a file.
+    /// Makes a note from a file.
     func creation(_ content: FileContent, at path: String, now: Date) -> Change {
         var note = Note(text: MergedText(content.text), creationDate: min(content.date, now))
         note.path = NotePath.isUsable(path) ? path : nil
@@ -206,7 +206,8 @@ final class MirrorMap {
             changed.version = isEqual ? try tx.version(of: id) ?? "" : ""
             entry = changed
             try tx.setBase(content.text, of: id)
-            // The editor now shows this text. Its next save is based on this text, or on what the mirror has written by then.
+            // The editor now shows this text. Its next save is based on this text, or on a text that the mirror has
+            // written by then.
             let saved = FormerText(text: content.text, replaced: now, wasSavedStale: true)
             try tx.setFormer(base.isStale ? [saved] : [], of: id)
             return !isEqual
@@ -257,7 +258,7 @@ final class MirrorMap {
             guard entry != nil, try tx.get(id) != nil else { return }
             try tx.merge(text, base: base, into: id)
             try tx.setTags(of: id, from: base, to: text)
-            // The next round writes the note.
+            // An empty version differs from every version of the note, so the next round writes the merged text to the file.
             entry?.version = ""
         }
     }
@@ -291,7 +292,7 @@ final class MirrorMap {
         }
     }
 
-    /// A note got a file.
+    /// Records that a file was created from a note.
     func making(
         _ note: CurrentNote, _ content: FileContent, at path: String, isUntitled: Bool, settingPath: Bool
     ) -> Change {
@@ -348,7 +349,7 @@ final class MirrorMap {
         if let rescue { entries[rescue] = moved }
     }
 
-    /// Removes the entry of a note, and its texts.
+    /// Removes the entry of a note, and the texts that are saved for the entry.
     func forget(_ id: NoteID) async throws {
         try await change(id) { tx, entry in
             try tx.forget(id, at: entry?.path)
@@ -396,7 +397,7 @@ extension WriteTransaction {
         try update(id) { $0.path = path }
     }
 
-    /// Adds and removes the tags that an edit added to the front matter and removed from it. Other tags stay.
+    /// Adds and removes the tags that an edit added to the front matter and removed from it. All other tags of the note stay.
     fileprivate func setTags(of id: NoteID, from base: String, to text: String) throws {
         let (before, after) = (FrontMatter(base)?.tags ?? [], FrontMatter(text)?.tags ?? [])
         guard before != after else { return }
@@ -418,14 +419,14 @@ extension WriteTransaction {
         }
     }
 
-    /// The texts that editors may show of a path whose note is gone.
+    /// The texts of a path whose note is gone, which editors may still show.
     fileprivate func gone(_ path: String) throws -> [FormerText] {
         guard let value = try local(MirrorMap.Names.gone + path) else { return [] }
         return try JSONDecoder().decode([FormerText].self, from: value)
     }
 
-    /// Removes the texts of an entry.
-    /// - Parameter path: the path of its file, if an editor may still show it.
+    /// Removes the texts that are saved for an entry.
+    /// - Parameter path: the path of the entry's file, if an editor may still show its text.
     fileprivate func forget(_ id: NoteID, at path: String? = nil) throws {
         if let path {
             let shown = FormerText(text: try base(of: id), replaced: Date().timeIntervalSince1970)
@@ -438,7 +439,7 @@ extension WriteTransaction {
 }
 
 extension Note {
-    /// The value of ``lineEnds`` for CR LF.
+    /// The value of ``lineEnds`` in a note whose file has CR LF line ends.
     static let crlf = "crlf"
     var hasCRLF: Bool { lineEnds == Note.crlf }
 }

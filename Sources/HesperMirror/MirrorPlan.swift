@@ -1,7 +1,7 @@
 import Foundation
 import HesperModel
 
-/// The actions of one round, computed from the files of the folder, the entries of the mirror, and the notes of the store. A pure
+/// The actions of one round, computed from the files of the folder, the entries of the mirror, and the notes of the store. It is a pure
 /// value.
 struct MirrorPlan: Sendable {
     enum Action: Equatable, Sendable {
@@ -26,7 +26,7 @@ struct MirrorPlan: Sendable {
         /// The note was deleted elsewhere, but its file was changed. The file then belongs to the note in which text of the deleted
         /// note was kept, or else becomes a new note.
         case detach(NoteID, path: String, into: NoteID?)
-        /// The file is missing: this is counted. If the file does not return, its note is deleted later.
+        /// The file is missing: the scan is counted. If the file does not return, its note is deleted later.
         case miss(NoteID)
         /// The file has returned: it is no longer counted as missing.
         case regain(NoteID)
@@ -38,7 +38,7 @@ struct MirrorPlan: Sendable {
         case note(NoteID)
     }
 
-    /// Something that is only done after a person confirmed it.
+    /// A question to the user: changes that are made only after they are confirmed.
     enum Question: Equatable, Sendable {
         /// Notes whose files are missing, if these are many or all files.
         case deletions([NoteID])
@@ -53,32 +53,34 @@ struct MirrorPlan: Sendable {
     private(set) var skipped: [SkippedFile] = []
     /// Whether some files were changed a moment ago, so that another round must follow soon.
     private(set) var isSettling = false
-    /// The time at which the first of these files was changed, in nanoseconds since 1970.
+    /// The time at which the first of the files that are settling was changed, in nanoseconds since 1970.
     private(set) var settlingSince: Int64?
-    /// The notes whose files are missing and that are not deleted in this round, unless a question asks about them.
+    /// The notes whose files are missing and that may be deleted in a later round. Notes that a question is about are
+    /// not included.
     private(set) var waiting: [NoteID] = []
     /// All notes whose files are missing, except notes that were changed since.
     private(set) var missing: [NoteID] = []
 
-    /// The input of a plan.
+    /// The input from which a plan is computed.
     struct Situation: Sendable {
         /// The name of the folder, from which an import derives the IDs of notes.
         var folderName = ""
         var files: [FolderFile] = []
-        /// Paths that have something else.
+        /// Paths that new files cannot have, because something other than the file of a note is there.
         var others: [String] = []
         /// Whether the file system treats names that differ in case as equal.
         var foldsNames = false
-        /// Beginnings of paths that cannot be used, with a slash at the end.
+        /// The prefixes of paths that cannot be used, because their folders are ignored, are links or cannot be read. Each ends with a
+        /// slash.
         var closed: [String] = []
         var entries: [NoteID: MirrorEntry] = [:]
         var notes: [NoteID: MirrorNote] = [:]
-        /// For deleted notes that have entries: the note in which the text of the deleted one was kept. It may not have arrived yet.
+        /// For deleted notes that have entries: the note in which the text of the deleted note was kept. It may not have arrived yet.
         var continuations: [NoteID: NoteID] = [:]
         /// Whether the store has not received all notes yet.
         var isReceiving = false
         var now = Date()
-        /// Whether no notes are changed.
+        /// Whether only the folder may be changed, and no notes.
         var isPullOnly = false
         /// Whether the user has confirmed deletions and reversions that would otherwise be questions.
         var isConfirmed = false
@@ -87,13 +89,13 @@ struct MirrorPlan: Sendable {
     /// Reversions are a question if at least this number of files return to former contents at once.
     static let reversionLimit = 20
 
-    /// The notes in which texts of deleted notes were kept, and whose files are those of the deleted notes.
+    /// The notes in which texts of deleted notes were kept, and to which the files of the deleted notes now belong.
     private var continued: Set<NoteID> = []
     private let situation: Situation
     private var files: [String: FolderFile]
-    /// The exact paths that are taken.
+    /// The paths that a new file cannot have, compared exactly.
     private var paths: Set<String>
-    /// The names that are taken. They are collected when the first new name is needed.
+    /// The paths that a new file cannot have, compared without regard to case. They are collected when the first new name is needed.
     private var names: FileNames?
 
     init(_ situation: Situation) {
@@ -129,7 +131,8 @@ struct MirrorPlan: Sendable {
 
     // MARK: Files that were moved
 
-    /// Finds the files of entries whose paths have no file: by inode and birth, else by a unique hash.
+    /// Finds the files of entries whose paths have no file: by the inode and its creation time, else by a hash that
+    /// only one file has.
     private mutating func locate() -> [NoteID: FolderFile] {
         let paths = Set(situation.entries.values.map(\.path))
         let missing = situation.entries.filter { files[$0.value.path] == nil }
@@ -140,7 +143,7 @@ struct MirrorPlan: Sendable {
         var taken: Set<String> = []
         for (id, entry) in missing {
             let same = (byInode[entry.stamp.inode] ?? []).filter { $0.stamp.isSameFile(as: entry.stamp) }
-            // Several files with one inode are hard links.
+            // Several files with one inode are hard links. The moved file cannot be identified among them.
             guard same.count == 1, same[0].isNote, taken.insert(same[0].path).inserted else { continue }
             located[id] = same[0]
         }
@@ -155,7 +158,8 @@ struct MirrorPlan: Sendable {
 
     // MARK: Notes with a file
 
-    /// - Returns: whether the file has former contents.
+    /// Plans the actions for a note that has a file.
+    /// - Returns: whether the file has former contents again.
     private mutating func plan(_ id: NoteID, _ entry: MirrorEntry, _ file: FolderFile, _ note: MirrorNote) -> Bool {
         guard let hash = file.hash else {
             skip(file)
@@ -199,7 +203,7 @@ struct MirrorPlan: Sendable {
         return newName(folder: folder, detail.stem, ending: ".md")
     }
 
-    /// The path that a note asks for, if it can be used.
+    /// The path that is set in a note, if it can be used.
     private func wish(_ detail: MirrorNote.Detail) -> String? {
         detail.wish.flatMap { wish in situation.closed.contains { wish.hasPrefix($0) } ? nil : wish }
     }
@@ -209,7 +213,7 @@ struct MirrorPlan: Sendable {
     private func takenNames() -> FileNames {
         if let names { return names }
         var names = FileNames()
-        // The names of files that are moved to the trash are free.
+        // The names of files that are moved to the trash are free for other files.
         let ending = Set(actions.compactMap { if case .trash(_, let path) = $0 { path } else { nil } })
         for file in situation.files where !ending.contains(file.path) { names.take(file.path) }
         for path in situation.others { names.take(path) }
@@ -217,7 +221,7 @@ struct MirrorPlan: Sendable {
         return names
     }
 
-    /// A path that no file has.
+    /// Makes a path for a new file, which no other file has.
     private mutating func newName(folder: String, _ stem: String, ending: String) -> String {
         var names = takenNames()
         self.names = nil
@@ -225,12 +229,14 @@ struct MirrorPlan: Sendable {
         return names.path(folder: folder, stem, ending: ending)
     }
 
-    /// Takes a path, unless another file has it.
+    /// Takes a path for a file, unless another file has it.
+    /// - Returns: whether the path was free.
     private mutating func take(_ path: String, of entry: MirrorEntry) -> Bool {
         var names = takenNames()
         self.names = nil
         defer { self.names = names }
-        // A name that differs from the file's own only in case, or from others, is free if it is exactly so.
+        // If the file system distinguishes case, or if only the case of the file's own name changes, the path is free
+        // unless exactly this path is taken.
         if !situation.foldsNames || FileNames.areEqual(path, entry.path) { return paths.insert(path).inserted }
         return names.take(path)
     }
@@ -245,10 +251,11 @@ struct MirrorPlan: Sendable {
         }
     }
 
+    /// Plans the actions for a note whose file is missing.
     /// - Returns: whether the note may be deleted.
     private mutating func planMissing(_ id: NoteID, _ entry: MirrorEntry, _ note: MirrorNote) -> Bool {
         if note.version != entry.version, let detail = note.detail, detail.textHash != entry.textHash {
-            // The person who deleted the file has not seen these words.
+            // The person who deleted the file has not seen the new text, so the file is written again.
             actions.append(.write(id, path: entry.path))
             return false
         }
@@ -301,7 +308,7 @@ struct MirrorPlan: Sendable {
         } else if situation.isPullOnly {
             skipped.append(SkippedFile(path: file.path, reason: .pullOnly))
         } else if let continuation, situation.notes[continuation] == nil, situation.isReceiving {
-            // The store wakes the mirror when the note has arrived.
+            // Nothing is done with the file until the note has arrived. The store then wakes the mirror.
             return
         } else {
             let into = continuation.flatMap { situation.notes[$0] == nil || continued.contains($0) ? nil : $0 }

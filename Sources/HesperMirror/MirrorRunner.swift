@@ -15,9 +15,9 @@ struct MirrorRunner {
 
     private var store: LocalStore { mirror.store }
 
-    /// Syncs until nothing is left to send or to fetch. If the account is full, the changes that exceed the quota are left.
-    /// - Throws: ``MirrorError`` if the user must sign in again, if waiting does not end a problem, or if nothing was sent or fetched for
-    ///   five minutes.
+    /// Syncs until nothing is left to send or to fetch. If the account is full, the changes that exceed the quota remain unsent.
+    /// - Throws: ``MirrorError`` if the user must sign in again, if there is a problem that does not end by itself, or if nothing
+    ///   was sent or fetched for five minutes.
     static func sync(_ store: LocalStore) async throws {
         var left = (toSend: SyncStatus.Amount(), toFetch: SyncStatus.Amount())
         var end = ContinuousClock.now + progressTimeout
@@ -43,7 +43,8 @@ struct MirrorRunner {
         var isConfirmed = confirmsDeletions
         var settling = 0
         var fetching = 0
-        // Rounds that are incomplete without a change wait for something, such as a name that a folder has.
+        // The number of rounds is limited, because a round may stay incomplete without changing anything, for example
+        // if a folder has the name of a new file.
         for _ in 0..<100 {
             let report = try await mirror.round(isConfirmed: isConfirmed)
             isConfirmed = false
@@ -94,7 +95,7 @@ struct MirrorRunner {
             var shown: String?
             var toFetch = 0
             for await status in store.statuses {
-                // Bytes of an attachment have been downloaded.
+                // A smaller number means that the bytes of an attachment were downloaded.
                 if status.toFetch.objects < toFetch { wake.yield() }
                 toFetch = status.toFetch.objects
                 let text = status.text
@@ -118,7 +119,7 @@ struct MirrorRunner {
             do { report = try await mirror.round(isConfirmed: isConfirmed) } catch let error
                 where !(error is MirrorError)
             {
-                // For example, the disk is full. Nothing is lost: the next round does the rest.
+                // For example, the disk may be full. Nothing is lost: the next round carries out the remaining actions.
                 if "\(error)" != failure { console.warn("\(error)") }
                 failure = "\(error)"
                 wakes.wake(after: .seconds(10))
@@ -143,7 +144,7 @@ struct MirrorRunner {
         console.show("Ended.")
     }
 
-    /// Prints what is new in a report.
+    /// Prints the parts of a report that were not in the report of the previous round.
     private func show(_ report: Mirror.Report, after former: Mirror.Report?) {
         for file in report.skipped where former?.skipped.contains(file) != true {
             console.warn("Skipped \(file.path): \(file.reason.rawValue)")
@@ -158,7 +159,7 @@ struct MirrorRunner {
 }
 
 extension Mirror.Report {
-    /// When the files that were changed a moment ago will have been quiet.
+    /// The delay after which the files that were just changed will have been unchanged for long enough.
     fileprivate var quietDelay: DispatchTimeInterval {
         let since = settlingSince.map { Folder.now - $0 } ?? 0
         let left = FolderScanner.defaultQuietTime - min(max(since, 0), FolderScanner.defaultQuietTime)
@@ -191,7 +192,7 @@ extension Mirror.Report {
 }
 
 extension MirrorPlan.Question {
-    /// The message that asks the user.
+    /// The text of the question for the user.
     var text: String {
         switch self {
         case .deletions(let notes):
@@ -217,7 +218,7 @@ extension SyncProblem {
         }
     }
 
-    /// A message for the user.
+    /// A description of the problem for the user.
     var text: String {
         switch self {
         case .offline: "The server cannot be reached."

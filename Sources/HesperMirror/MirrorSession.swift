@@ -12,13 +12,13 @@ public struct MirrorSession {
         (self.options, self.console) = (options, console)
     }
 
-    /// Runs the command.
+    /// Runs the command `hesper sync`.
     /// - Throws: ``MirrorError``.
     public func run() async throws {
         try await reporting { try await start() }
     }
 
-    /// Replaces errors with a ``MirrorError``, whose message is for the user.
+    /// Runs `body`, and replaces errors with a ``MirrorError``, whose message is for the user.
     private func reporting(_ body: () async throws -> Void) async throws {
         do { try await body() } catch let error as MirrorError { throw error } catch let error as AccountError {
             throw MirrorError(error.description)
@@ -28,7 +28,7 @@ public struct MirrorSession {
     }
 
     private func start() async throws {
-        // With 10,000 files, the process then needs at most 92 MB instead of 138.
+        // With a single heap, the process needs at most 92 MB for 10,000 files, instead of 138 MB.
         folder_use_one_heap()
         let folder = try openFolder()
         if let marker = try Marker.read(folder) {
@@ -46,7 +46,7 @@ public struct MirrorSession {
 
     // MARK: The first run
 
-    /// Signs in, shows what would be done, and does it if the person agrees.
+    /// Signs in, shows the plan, and carries it out if the person agrees.
     private func begin(_ folder: Folder, _ marker: Marker, isNew: Bool) async throws {
         guard let server = options.server, let email = options.email else {
             throw MirrorError(
@@ -79,7 +79,7 @@ public struct MirrorSession {
                 mirror.marker = marker
                 try await run(mirror)
             } catch {
-                // Before the marker is written, nothing refers to the state.
+                // If the marker was not written, nothing refers to the state, so the state is removed.
                 if try Marker.read(folder) == nil {
                     try? await store.signOut(erasing: .always)
                     state.remove()
@@ -108,7 +108,7 @@ public struct MirrorSession {
         return password
     }
 
-    /// A plan that is made when no file was changed a moment ago, or after six attempts.
+    /// Makes a plan. While files were changed a moment ago, waits and makes the plan again, at most five times.
     private func settledPlan(_ mirror: Mirror) async throws -> (notes: MirrorPlan, attachments: AttachmentPlan) {
         var plan = try await mirror.plan(isConfirmed: options.confirmsDeletions)
         for _ in 0..<5 where plan.notes.isSettling || plan.attachments.isSettling {
@@ -126,7 +126,7 @@ public struct MirrorSession {
             guard options.takesOver else {
                 throw MirrorError(
                     "\(folder.path) is synced by \(marker.host). Two machines must not sync one shared folder. "
-                        + "If \(marker.host) no longer does, give --take-over.")
+                        + "If \(marker.host) no longer syncs it, give --take-over.")
             }
             marker.host = Marker.host
         }
@@ -180,7 +180,7 @@ public struct MirrorSession {
         if options.isOnce { try await runner.runOnce() } else { try await runner.run() }
     }
 
-    /// See ``MirrorRunner/sync(_:)``.
+    /// Syncs a store. See ``MirrorRunner/sync(_:)``.
     private func sync(_ store: LocalStore) async throws {
         try await MirrorRunner.sync(store)
     }
@@ -206,7 +206,7 @@ extension SyncStatus {
 }
 
 extension MirrorPlan {
-    /// The numbers of actions, by their descriptions.
+    /// The number of actions of each kind, by the description of the kind for the user.
     var counts: [String: Int] {
         var counts: [String: Int] = [:]
         for text in actions.compactMap(\.text) { counts[text, default: 0] += 1 }
@@ -215,7 +215,7 @@ extension MirrorPlan {
 }
 
 extension AttachmentPlan {
-    /// The numbers of actions, by their descriptions.
+    /// The number of actions of each kind, by the description of the kind for the user.
     var counts: [String: Int] {
         var counts: [String: Int] = [:]
         for text in actions.compactMap(\.text) { counts[text, default: 0] += 1 }

@@ -2,8 +2,8 @@ import Foundation
 import HesperClient
 import HesperModel
 
-/// The place of the state of a mirror: `$XDG_STATE_HOME/hesper/<folder ID>`, by default in `~/.local/state`. Only its owner can read
-/// it, because it contains the session.
+/// The location of the state of a mirror: `$XDG_STATE_HOME/hesper/<folder ID>`, by default in `~/.local/state`. Only its owner can
+/// read it, because it contains the session.
 struct MirrorState {
     let url: URL
 
@@ -30,7 +30,8 @@ struct MirrorState {
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
-    /// Takes the lock that lets one process at a time keep the folder. It is held until the process ends.
+    /// Takes the lock file of the state, so that only one process at a time syncs the folder. The system releases it when the process
+    /// ends.
     /// - Throws: ``MirrorError`` if another process has it.
     func lock() throws {
         try makeFolder()

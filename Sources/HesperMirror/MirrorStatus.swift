@@ -5,7 +5,7 @@ import HesperModel
 /// The output of `hesper sync --status`: the account, and what is not synced.
 struct MirrorStatus: Codable, Equatable, Sendable {
     struct Refused: Codable, Equatable, Sendable {
-        /// The file of the note; nil if it has none.
+        /// The path of the file whose note or attachment was refused; nil if there is no such file.
         var path: String?
         var reason: String
     }
@@ -17,7 +17,7 @@ struct MirrorStatus: Codable, Equatable, Sendable {
     }
 
     var folder: String
-    /// The account; nil if the folder has none.
+    /// The e-mail address of the account; nil if the folder has no account.
     var account: String?
     /// Whether the device must sign in again.
     var needsSignIn = false
@@ -25,13 +25,13 @@ struct MirrorStatus: Codable, Equatable, Sendable {
     var files: Int
     /// The number of files that are attachments.
     var attachments: Int
-    /// The numbers of actions that a round would carry out now, by their descriptions.
+    /// The number of actions of each kind that a round would carry out now, by the description of the kind.
     var plan: [String: Int]
     /// The number of objects that are not sent to the server yet.
     var unsent: Int
     var refused: [Refused]
     var skipped: [SkippedFile]
-    /// The files of ``MirrorPlan/missing``.
+    /// The missing files, of notes and of attachments.
     var missing: [Missing]
     /// The messages that ask the user to confirm changes.
     var questions: [String]
@@ -78,7 +78,7 @@ struct MirrorStatus: Codable, Equatable, Sendable {
         }
     }
 
-    /// The lines of the output as text.
+    /// The status as lines of text.
     var lines: [String] {
         let count = counted(files, "note") + (attachments > 0 ? ", \(counted(attachments, "attachment"))" : "")
         var lines = ["\(folder): \(count)" + (account.map { ", account \($0)" } ?? "")]

@@ -48,7 +48,7 @@ enum NotePath {
 
     static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
-    /// The path without its extension, and the extension with its dot.
+    /// Splits a path into the path without its extension, and the extension with its dot.
     static func parts(of path: String) -> (stem: String, ending: String) {
         guard let dot = path.lastIndex(of: "."), !path[dot...].contains("/") else { return (path, "") }
         return (String(path[..<dot]), String(path[dot...]))
@@ -65,6 +65,6 @@ enum NotePath {
         return FileName.stem(ofNote: String(front.rest.prefix(4_096)))
     }
 
-    /// The stem of a note without words.
+    /// The name of the file of a note without words, without extension.
     static let untitled = "Untitled"
 }

@@ -1,22 +1,22 @@
 import Foundation
 
-/// A text that a file had before the mirror wrote another one, within the last day. An editor may still show it, and save the file
-/// without having seen what the mirror wrote.
+/// A text that a file had before the mirror wrote another text, within the last day. An editor may still show the former text, and
+/// save an edited version of it without having read the text that the mirror wrote.
 struct FormerText: Codable, Equatable, Sendable {
     var text: String
     /// The time at which the mirror replaced the text, in seconds since 1970.
     var replaced: Double
-    /// Whether the text was saved by an editor that did not show the latest contents. If it is saved again, it is used as it is, because
-    /// the person wants it.
+    /// Whether the text was saved by an editor that did not show the latest contents. If the same text is saved again, it is used
+    /// as it is, because the person then wants it.
     var wasSavedStale = false
 
     /// The time for which an editor may show a text, in seconds.
     static let lifetime = 86_400.0
     private static let limit = 8
 
-    /// The base of a text that was saved, and whether the editor did not show what the mirror wrote last. It is the text that differs
-    /// least from the saved one, of the current text and those former texts since which everything that changed is missing from the
-    /// saved text.
+    /// Determines the base of a text that an editor saved, and whether the editor did not show the text that the mirror wrote last.
+    /// The candidates are the current text, and each former text for which the saved text contains none of the changes that were
+    /// made since. The base is the candidate that differs least from the saved text.
     /// - Parameters:
     ///   - former: the texts that the mirror replaced, oldest first.
     ///   - current: the text that the mirror wrote last.
@@ -44,7 +44,7 @@ struct FormerText: Codable, Equatable, Sendable {
     }
 }
 
-/// How often each word, and each pair of words that follow each other, is in a text.
+/// The number of occurrences of each word, and of each pair of adjacent words, in a text.
 private struct Words {
     private struct Pair: Hashable {
         let first: Substring
@@ -69,8 +69,9 @@ private struct Words {
             + other.counts.reduce(0) { $0 + max(0, $1.value - (counts[$1.key] ?? 0)) }
     }
 
-    /// Whether the text contains nothing of the change from one text to another. Of words that were added, it has less than half and
-    /// none of their pairs, because a frequent word may be there by chance. If no word was added, it has all those that were removed.
+    /// Whether the text contains nothing of the change from one text to another. If the change added words, the text has less than
+    /// half of these words and none of the added pairs; some words are tolerated, because the text may have a frequent word by
+    /// chance. If the change only removed words, the text has all of them.
     func lacksChange(from before: Words, to after: Words) -> Bool {
         let added = after.counts.filter { $0.value > before.counts[$0.key] ?? 0 }.keys
         if !added.isEmpty {

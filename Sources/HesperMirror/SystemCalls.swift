@@ -1,6 +1,6 @@
 import Foundation
 
-// Names for system calls whose own names are those of methods of `Folder`.
+// Other names for system calls that have the same names as methods of `Folder`.
 
 func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
 

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The files of notes that were deleted elsewhere, in `.hesper/trash/<date>/`, and other contents that were replaced.
+/// The folders `.hesper/trash/<date>/`. They contain the files of notes and attachments that were deleted elsewhere, and contents of
+/// replaced files that are nowhere else.
 struct Trash {
     static let path = "\(Marker.folderName)/trash"
     private static let days = 30.0
@@ -8,7 +9,7 @@ struct Trash {
     let folder: Folder
 
     /// Moves a file to the trash.
-    /// - Returns: its path in the trash.
+    /// - Returns: the path of the file in the trash.
     func add(_ path: String, named name: String? = nil, at date: Date = Date()) throws -> String {
         let place = "\(Trash.path)/\(Trash.day(date))/\(name ?? path)"
         if try folder.move(path, to: place) { return place }
@@ -29,7 +30,7 @@ struct Trash {
 
     /// Moves the files that a killed process left in the folder for temporary files to the trash, because they may contain text that is
     /// nowhere else.
-    /// - Parameter isKnown: whether bytes with a hash need not be saved.
+    /// - Parameter isKnown: whether the bytes with a hash are stored elsewhere, so that they need not be saved.
     func takeTemporaryFiles(unless isKnown: (String) -> Bool) throws {
         let manager = FileManager.default
         for name in (try? manager.contentsOfDirectory(atPath: "\(folder.path)/\(Folder.temporary)")) ?? [] {
@@ -50,7 +51,7 @@ struct Trash {
         let oldest = Trash.day(date.addingTimeInterval(-Trash.days * 86_400))
         let manager = FileManager.default
         for day in (try? manager.contentsOfDirectory(atPath: "\(folder.path)/\(Trash.path)")) ?? [] where day < oldest {
-            // Only folders that the mirror made.
+            // Folders with other names were not made by the mirror, and stay.
             guard day.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil else { continue }
             try? manager.removeItem(atPath: "\(folder.path)/\(Trash.path)/\(day)")
         }

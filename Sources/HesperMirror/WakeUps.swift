@@ -4,7 +4,8 @@ import Foundation
 /// Wakes the mirror when the folder changes, when another task requests it, and regularly. The scan that follows finds the changes, so
 /// a lost event does no harm.
 final class WakeUps {
-    /// The wake-ups. Wake-ups that the mirror has not processed yet are one element. The stream ends when the user ends the process.
+    /// The wake-ups. All wake-ups that the mirror has not processed yet are combined into one element. The stream ends when the
+    /// user ends the process.
     let stream: AsyncStream<Void>
     /// Wakes the mirror from another task.
     let continuation: AsyncStream<Void>.Continuation
@@ -13,8 +14,9 @@ final class WakeUps {
     private var sources: [any DispatchSourceProtocol] = []
     private let queue = DispatchQueue(label: "hesper.mirror")
 
-    /// The time between regular wake-ups, in seconds, and the time if the system does not report changes.
+    /// The time between regular wake-ups, in seconds, if the system reports changes of the folder.
     private static let interval = 30.0
+    /// The time between regular wake-ups, in seconds, if the system does not report changes of the folder.
     private static let pollingInterval = 5.0
     /// The time between a change of the folder and the wake-up. Changes within this time usually cause one wake-up.
     private static let delay = DispatchTimeInterval.milliseconds(100)
@@ -53,7 +55,7 @@ final class WakeUps {
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { [continuation] in
                 continuation.finish()
-                // The second signal ends the process at once.
+                // With its default action, the second signal ends the process at once.
                 signal(number, SIG_DFL)
             }
             all.append(source)
@@ -68,7 +70,8 @@ final class WakeUps {
         queue.asyncAfter(deadline: .now() + delay) { [continuation] in continuation.yield() }
     }
 
-    /// Watches all folders, also new ones. If there are too many, the regular scans remain.
+    /// Watches all folders, also new ones. If there are too many for the system, the regular scans find the changes in the folders that
+    /// are not watched.
     func watch() {
         #if canImport(Glibc)
             guard notifier >= 0 else { return }

@@ -41,6 +41,8 @@ public enum Limits {
     public static let passwordBytes = 8...1_024
     /// The maximum length of a device's name, in characters.
     public static let deviceNameLength = 100
+    /// The maximum number of access tokens of an account.
+    public static let accessTokens = 100
     /// The maximum length of an e-mail address, in bytes (RFC 5321).
     public static let emailBytes = 254
     /// The maximum length of an idempotency key, in characters.

@@ -3,7 +3,7 @@
 /// Two problems are equal if their codes and locations are equal. Messages are not compared, because they may change.
 public struct Problem: Error, Sendable {
     public var slug: Slug
-    /// What is wrong and what to do about it, in one or two sentences.
+    /// The explanation of the problem: the error and the action that the user or the client should take, in one or two sentences.
     public var detail: String
     /// The location of the error: a JSON Pointer (RFC 6901) into the request, or the name of a parameter or header.
     public var pointer: String?

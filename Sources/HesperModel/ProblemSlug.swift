@@ -10,6 +10,7 @@ extension Problem {
         case searchTooCostly = "search-too-costly"
         case unauthenticated
         case forbidden
+        case insufficientScope = "insufficient-scope"
         case deviceRevoked = "device-revoked"
         case signUpClosed = "sign-up-closed"
         case accountDisabled = "account-disabled"
@@ -142,6 +143,15 @@ extension Problem.Slug {
                 remedy:
                     "Ask the user for the password or code again. If the server cannot send e-mail, the user must "
                     + "contact its operator.")
+        case .insufficientScope:
+            Kind(
+                403, "The access token does not allow this",
+                meaning:
+                    "The request was sent with an access token whose scopes do not include it, or that is restricted to a "
+                    + "tag. Nothing was changed.",
+                remedy:
+                    "Use a token with the scope that `detail` names. Some requests, such as those that change the account, "
+                    + "cannot be sent with any access token.")
         case .deviceRevoked:
             Kind(
                 403, "The edit was made by a revoked device",

@@ -8,7 +8,7 @@ import HesperStore
 enum Migrations {
     private static let all: [@Sendable (Connection) throws -> Void] = [
         createTables, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
-        addChecksums, addBlobStore, addQuotas, addIdempotencyKeys,
+        addChecksums, addBlobStore, addQuotas, addIdempotencyKeys, addTokens,
     ]
 
     /// The version of the tables that this program reads and writes.
@@ -147,5 +147,9 @@ enum Migrations {
 
     @Sendable private static func addIdempotencyKeys(_ connection: Connection) throws {
         try connection.execute(script: SchemaOfIdempotencyKeys.tables)
+    }
+
+    @Sendable private static func addTokens(_ connection: Connection) throws {
+        try connection.execute(script: SchemaOfDevices.tokens)
     }
 }

@@ -1,8 +1,16 @@
-/// The columns and tables that versions 2 and 3 added for devices.
+/// The columns and tables that versions 2, 3 and 11 added for devices.
 enum SchemaOfDevices {
     static let lastUseAddress = """
         -- The IP address from which the device sent the request at `last_use_date`. Earlier addresses are not stored.
         ALTER TABLE devices ADD COLUMN last_use_address text;
+        """
+
+    static let tokens = """
+        -- Access tokens are devices with scopes: names that are separated by spaces. The token is invalid from the date of expiry.
+        -- With a tag, it can only use notes that have this tag.
+        ALTER TABLE devices ADD COLUMN token_scopes text;
+        ALTER TABLE devices ADD COLUMN token_expiry_date timestamptz;
+        ALTER TABLE devices ADD COLUMN token_tag uuid;
         """
 
     static let revocations = """

@@ -112,10 +112,10 @@ final class SessionLookups: Sendable {
     private static func sessions(of tokens: [TokenHash], on connection: Connection) throws -> [TokenHash: Session] {
         var sessions: [TokenHash: Session] = [:]
         try connection.query(sql, [.bytesArray(tokens.map(\.bytes))]) { row in
-            sessions[TokenHash(bytes: Array(row.bytes(12)))] = Session(
+            sessions[TokenHash(bytes: Array(row.bytes(15)))] = Session(
                 device: try row.device(),
-                head: ScopeHead(scope: row.scope(9), sequence: row.integer(10), digest: try row.digest(11)),
-                isDisabled: !row.isNull(13))
+                head: ScopeHead(scope: row.scope(12), sequence: row.integer(13), digest: try row.digest(14)),
+                isDisabled: !row.isNull(16))
             return true
         }
         return sessions
@@ -124,7 +124,7 @@ final class SessionLookups: Sendable {
     /// Reads the sessions of tokens. It is a single statement, so that all columns are read from one snapshot.
     private static let sql = """
         SELECT d.node, d.account, d.name, d.app_version, d.user_agent, d.creation_date, d.last_use_date, d.read_date,
-            d.last_use_address, s.id, s.sequence, s.digest, d.token, a.disabled_since
+            d.last_use_address, d.token_scopes, d.token_expiry_date, d.token_tag, s.id, s.sequence, s.digest, d.token, a.disabled_since
         FROM devices d JOIN accounts a ON a.id = d.account JOIN memberships m ON m.account = d.account
             JOIN scopes s ON s.id = m.scope
         WHERE d.token = ANY ($1)

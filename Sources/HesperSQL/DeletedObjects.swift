@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 
 extension SQLSnapshot {
-    /// The returned IDs are in the order of the DeletedObjects' sequence numbers.
+    /// Returns the IDs in the order of the sequence numbers of their DeletedObjects.
     public func mergedFrom(_ id: UniqueID, in scope: ScopeID) throws -> [UniqueID] {
         let rows = try sql.all(
             "SELECT id, sequence FROM tombstones WHERE scope = $1 AND merged_into = $2", [.scope(scope), .id(id)]

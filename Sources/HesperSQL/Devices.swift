@@ -3,20 +3,22 @@ import HesperStore
 
 /// The beginning of a query whose rows ``StoredRow/device()`` decodes.
 private let columns = """
-    SELECT node, account, name, app_version, user_agent, creation_date, last_use_date, read_date, last_use_address
+    SELECT node, account, name, app_version, user_agent, creation_date, last_use_date, read_date, last_use_address,
+        token_scopes, token_expiry_date, token_tag
     FROM devices
     """
 
 extension SQLSnapshot {
     /// If the device of the cursor no longer exists, the first page is returned again, so that no device is skipped.
-    public func devices(of account: UniqueID, after cursor: NodeID?, limit: Int) throws -> [Device] {
+    public func devices(of account: UniqueID, tokens: Bool?, after cursor: NodeID?, limit: Int) throws -> [Device] {
         try sql.all(
             """
             \(columns)
             WHERE account = $1
                 AND number < coalesce((SELECT number FROM devices WHERE node = $2 AND account = $1), 9223372036854775807)
-            ORDER BY number DESC LIMIT $3
-            """, [.id(account), .node(cursor), .limit(limit)]
+                AND coalesce((token_scopes IS NOT NULL) = $3, true)
+            ORDER BY number DESC LIMIT $4
+            """, [.id(account), .node(cursor), tokens.map { .bool($0) } ?? .null, .limit(limit)]
         ) { try $0.device() }
     }
 
@@ -30,13 +32,14 @@ extension SQLTransaction {
         try sql.enqueue(
             """
             INSERT INTO devices (node, account, token, name, app_version, user_agent, creation_date, last_use_date,
-                last_use_address)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+                last_use_address, token_scopes, token_expiry_date, token_tag)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
             """,
             [
                 .node(device.node), .id(device.account), .token(token), .text(device.name), .text(device.appVersion),
                 .text(device.userAgent), .date(device.creationDate), .date(device.lastUseDate),
-                .text(device.lastUseAddress),
+                .text(device.lastUseAddress), .text(device.access?.scopeNames), .date(device.access?.expiryDate),
+                .id(device.access?.tag),
             ], expecting: 1)
     }
 

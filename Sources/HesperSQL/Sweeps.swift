@@ -12,7 +12,7 @@ extension SQLSnapshot {
         ) { $0.bool(0) } ?? false
     }
 
-    /// An index is used to find the rows of `edits` whose texts lost words. Therefore the bodies of the rows are not read.
+    /// Finds the rows of `edits` whose texts lost words in an index, so that the bodies of the rows are not read.
     public func versions(of object: UniqueID, in scope: ScopeID) throws -> [StoredVersion] {
         try sql.all(
             """

@@ -6,7 +6,7 @@ import Foundation
 /// connection closes. They need space even if nothing is written. The reserve is deleted to make space for them if the disk is
 /// full, and written again after SQLite has removed them.
 struct DiskReserve {
-    /// The name of the file, in the folder of the database.
+    /// The name of the file that reserves space, in the folder of the database.
     static let fileName = "hesper.reserve"
     /// The size of the reserve. It is several times the space that opening a database needs: 32 KiB for the index of the
     /// write-ahead log, and some pages for the log itself.

@@ -10,7 +10,7 @@ import HesperStore
 enum Migrations {
     private static let all: [@Sendable (Database) throws -> Void] = [
         createTables, addAttachments, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
-        addChecksums, addBlobStore, addQuotas, addIdempotencyKeys,
+        addChecksums, addBlobStore, addQuotas, addIdempotencyKeys, addTokens,
     ]
 
     /// The version of the tables that this program reads and writes.
@@ -113,6 +113,10 @@ enum Migrations {
 
     @Sendable private static func addIdempotencyKeys(_ database: Database) throws {
         try database.execute(sql: SchemaOfIdempotencyKeys.tables)
+    }
+
+    @Sendable private static func addTokens(_ database: Database) throws {
+        try database.execute(sql: SchemaOfDevices.tokens)
     }
 
     /// Inserts into `members` the tags and attachments of notes that do not exist yet because they lack a required field. Version

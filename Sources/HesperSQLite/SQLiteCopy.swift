@@ -22,12 +22,12 @@ public struct SQLiteCopy: Sendable {
         }
     }
 
-    /// The number of accounts.
+    /// The number of accounts in the copy.
     public func accountCount() throws -> Int {
         try reading { try Int.fetchOne($0, sql: "SELECT count(*) FROM accounts") ?? 0 }
     }
 
-    /// The result of an inspection.
+    /// The result of inspecting the copy.
     public struct Report: Sendable {
         public var accounts = 0
         /// Whether each object was compared with the result of folding its edits.

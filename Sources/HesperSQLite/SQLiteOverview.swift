@@ -12,7 +12,7 @@ public struct SQLiteOverview: Sendable {
     public static var knownVersion: Int { Migrations.version }
     /// The findings of SQLite's quick check, at most ``findingLimit``.
     public let findings: [String]
-    /// The node of the installation; nil if the database contains none.
+    /// The node of the installation's clocks; nil if the database contains none.
     public let installation: NodeID?
     /// The date of the most recent push, by the server's clock at that time; nil if there was none.
     public let lastPushDate: Timestamp?
@@ -23,7 +23,7 @@ public struct SQLiteOverview: Sendable {
     /// The maximum number of seconds to wait for a server that is starting or stopping.
     private static let busyTimeout = 10.0
 
-    /// Reads the summary.
+    /// Reads the summary of a database.
     /// - Parameters:
     ///   - folder: the folder that contains the database.
     ///   - count: the maximum number of ``greatestClocks`` to read.

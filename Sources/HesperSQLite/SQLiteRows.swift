@@ -76,7 +76,7 @@ public final class SQLiteRows: RowSource {
 }
 
 extension PreparedStatement {
-    /// The values of the row. The statement must select the table's columns in order.
+    /// The values of the statement's current row. The statement must select the table's columns in order.
     fileprivate func moved(_ table: MovedTable) -> [MovedValue] {
         table.columns.enumerated().map { index, column in
             let index = Int32(index)

@@ -13,7 +13,7 @@ public final class SQLiteStore: Store {
     public let installation: Installation
     /// SQLite allows one writer at a time.
     public let writers = 1
-    /// Always nil, because uploads are stored in the data folder, next to the database.
+    /// This store has no upload stage: uploads are stored in the data folder, next to the database.
     public let uploadStage: (any UploadStage)? = nil
     /// Always nil, because only one server uses the file. Changes that commands make in other processes are detected with
     /// ``otherProcessesHaveCommitted()``.

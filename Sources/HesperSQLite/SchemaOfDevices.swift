@@ -1,8 +1,16 @@
-/// The columns and tables that versions 3 and 4 added for devices.
+/// The columns and tables that versions 3, 4 and 12 added for devices.
 enum SchemaOfDevices {
     static let lastUseAddress = """
         -- The IP address from which the device sent the request at `last_use_date`. Earlier addresses are not stored.
         ALTER TABLE devices ADD COLUMN last_use_address TEXT;
+        """
+
+    static let tokens = """
+        -- Access tokens are devices with scopes: names that are separated by spaces. The token is invalid from the date of expiry.
+        -- With a tag, it can only use notes that have this tag.
+        ALTER TABLE devices ADD COLUMN token_scopes TEXT;
+        ALTER TABLE devices ADD COLUMN token_expiry_date INTEGER;
+        ALTER TABLE devices ADD COLUMN token_tag BLOB;
         """
 
     static let revocations = """

@@ -32,7 +32,7 @@ final class SessionReader: Sendable {
 
     static let sql = """
         SELECT d.node, d.account, d.name, d.app_version, d.user_agent, d.creation_date, d.last_use_date,
-            d.read_date, d.last_use_address, s.id, s.sequence, s.digest, a.disabled_since
+            d.read_date, d.last_use_address, d.token_scopes, d.token_expiry_date, d.token_tag, s.id, s.sequence, s.digest, a.disabled_since
         FROM devices d JOIN accounts a ON a.id = d.account JOIN memberships m ON m.account = d.account
             JOIN scopes s ON s.id = m.scope
         WHERE d.token = ?
@@ -44,8 +44,9 @@ final class SessionReader: Sendable {
         return try row.first {
             Session(
                 device: try row.device(),
-                head: ScopeHead(scope: ScopeID(row.integer(9)), sequence: row.integer(10), digest: try row.digest(11)),
-                isDisabled: !row.isNull(12))
+                head: ScopeHead(
+                    scope: ScopeID(row.integer(12)), sequence: row.integer(13), digest: try row.digest(14)),
+                isDisabled: !row.isNull(15))
         }
     }
 

@@ -75,6 +75,7 @@ public struct HesperServer: Sendable {
             AttachmentBytes(backend: backend, intake: intake, uploads: uploads),
             uploads,
             ObjectResource(section: .objects, backend: backend),
+            NoteAdditions(backend: backend),
             Edits(backend: backend),
             RecentlyDeleted(backend: backend),
             SearchNotes(backend: backend, indexer: indexer, limits: settings.searches),

@@ -68,9 +68,11 @@ public protocol Snapshot: SweepSnapshot, RevocationSnapshot {
     /// The accounts with the greatest clocks, at most `limit`, in descending order of clocks. Accounts without edits are not
     /// included.
     func greatestClocks(limit: Int) throws -> [AccountClock]
-    /// The devices of an account, the most recently signed in first.
-    /// - Parameter cursor: the last device of the previous page; nil for the first page.
-    func devices(of account: UniqueID, after cursor: NodeID?, limit: Int) throws -> [Device]
+    /// The devices and access tokens of an account, the most recently created first.
+    /// - Parameters:
+    ///   - tokens: true for access tokens only, false for devices only, nil for both.
+    ///   - cursor: the last one of the previous page; nil for the first page.
+    func devices(of account: UniqueID, tokens: Bool?, after cursor: NodeID?, limit: Int) throws -> [Device]
     /// The ticket whose code has this hash, even if the ticket has expired; nil if there is none.
     func ticket(_ token: TokenHash) throws -> Ticket?
 
@@ -145,13 +147,16 @@ public protocol Transaction: Snapshot, SweepTransaction, RevocationTransaction {
     /// Deletes an account with its devices and its scope.
     func deleteAccount(_ id: UniqueID) throws
     func insert(_ device: Device, token: TokenHash) throws
+    /// Renames a device.
     /// - Returns: the device with its new name; nil if the account has no such device.
     func rename(_ node: NodeID, of account: UniqueID, to name: String) throws -> Device?
+    /// Deletes a device, which signs it out.
     /// - Returns: whether the device existed.
     func deleteDevice(_ node: NodeID, of account: UniqueID) throws -> Bool
     /// Deletes all devices of an account except `node`; all devices if `node` is nil.
     func deleteDevices(of account: UniqueID, except node: NodeID?) throws
     func insert(_ ticket: Ticket, token: TokenHash) throws
+    /// Deletes a ticket.
     /// - Returns: whether the ticket existed.
     func deleteTicket(_ token: TokenHash) throws -> Bool
     func deleteTickets(for purpose: Ticket.Purpose, of account: UniqueID) throws
@@ -183,6 +188,7 @@ public protocol Transaction: Snapshot, SweepTransaction, RevocationTransaction {
     func insert(_ upload: Upload, in scope: ScopeID) throws
     /// Stores the length and the state of an upload.
     func update(_ upload: Upload, in scope: ScopeID) throws
+    /// Deletes the row of an upload.
     /// - Returns: whether the upload existed.
     func deleteUpload(_ id: UniqueID, in scope: ScopeID) throws -> Bool
     /// Records the outcome of a request with an idempotency key. An earlier record with the same key is replaced. The scope must

@@ -9,7 +9,7 @@ final class ArchiveFile {
     private let isStandardOutput: Bool
     private var unfinished: String { path + ".unfinished" }
 
-    /// Opens the destination.
+    /// Opens the destination of an export.
     /// - Parameter path: the path of the file, or `-` for standard output.
     /// - Throws: ``Failure`` if the file exists or cannot be created.
     init(_ path: String) throws {

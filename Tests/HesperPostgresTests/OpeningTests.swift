@@ -57,6 +57,7 @@ struct OpeningTests {
                         DROP TABLE blob_store, unknown_blobs, idempotency_keys;
                         ALTER TABLE scopes DROP COLUMN parcel_bytes, DROP COLUMN quota;
                         ALTER TABLE accounts DROP COLUMN disabled_since;
+                        ALTER TABLE devices DROP COLUMN token_scopes, DROP COLUMN token_expiry_date, DROP COLUMN token_tag;
                         UPDATE hesper SET version = 6;
                         """)
             }

@@ -28,6 +28,9 @@ struct MigrationTests {
         ALTER TABLE accounts DROP COLUMN email_verification_date;
         ALTER TABLE devices DROP COLUMN read_date;
         ALTER TABLE devices DROP COLUMN last_use_address;
+        ALTER TABLE devices DROP COLUMN token_scopes;
+        ALTER TABLE devices DROP COLUMN token_expiry_date;
+        ALTER TABLE devices DROP COLUMN token_tag;
         ALTER TABLE edits DROP COLUMN has_lost_words;
         CREATE INDEX tombstones_type ON tombstones (scope, type, sequence, bytes, deletion_date);
         DELETE FROM members WHERE object IN (SELECT id FROM objects WHERE sequence IS NULL);

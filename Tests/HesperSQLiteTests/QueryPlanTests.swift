@@ -193,7 +193,7 @@ extension TestClient {
             _ = try snapshot.deletedNotes(in: scope, since: TestClient.now, before: nil, limit: 9)
             _ = try snapshot.scopesToIndex(after: nil, limit: 9)
             try snapshot.digests(in: scope, prefix: "a") { _, _, _ in }
-            return try snapshot.devices(of: account.uniqueID, after: node, limit: 9).count
+            return try snapshot.devices(of: account.uniqueID, tokens: true, after: node, limit: 9).count
         }
     }
 }

@@ -30,10 +30,10 @@ struct Client: Sendable {
 
     static func token() -> TokenHash { TokenHash(bytes: (0..<32).map { _ in .random(in: .min ... .max) }) }
 
-    static func device(of account: UniqueID, name: String) -> Device {
+    static func device(of account: UniqueID, name: String, access: TokenAccess? = nil) -> Device {
         Device(
             node: .random(), account: account, name: name, appVersion: "1.0", userAgent: nil, creationDate: date(1),
-            lastUseDate: date(2), lastUseAddress: "192.0.2.1")
+            lastUseDate: date(2), lastUseAddress: "192.0.2.1", access: access)
     }
 
     /// Milliseconds after ``begin``.

@@ -59,14 +59,39 @@ extension StoreContract {
             let stranger = try await Client(on: client.store, email: "bob@example.com")
             for device in others { try await client.store.write { try $0.insert(device, token: Client.token()) } }
             let all = Array(([client.device] + others).reversed())
-            try expect(try await client.read { try $0.devices(of: id, after: nil, limit: 100) }, is: all)
-            try expect(try await client.read { try $0.devices(of: id, after: nil, limit: 2) }, is: Array(all[0..<2]))
-            let cursor = all[1].node
-            try expect(try await client.read { try $0.devices(of: id, after: cursor, limit: 2) }, is: Array(all[2..<4]))
-            try expect(try await client.read { try $0.devices(of: id, after: all[4].node, limit: 2) }, is: [])
+            try expect(try await client.read { try $0.devices(of: id, tokens: nil, after: nil, limit: 100) }, is: all)
             try expect(
-                try await client.read { try $0.devices(of: stranger.account.uniqueID, after: nil, limit: 9) },
+                try await client.read { try $0.devices(of: id, tokens: nil, after: nil, limit: 2) },
+                is: Array(all[0..<2]))
+            let cursor = all[1].node
+            try expect(
+                try await client.read { try $0.devices(of: id, tokens: nil, after: cursor, limit: 2) },
+                is: Array(all[2..<4]))
+            try expect(
+                try await client.read { try $0.devices(of: id, tokens: nil, after: all[4].node, limit: 2) }, is: [])
+            try expect(
+                try await client.read {
+                    try $0.devices(of: stranger.account.uniqueID, tokens: nil, after: nil, limit: 9)
+                },
                 is: [stranger.device])
+        },
+        Case("access tokens are stored with their rights, and listed apart from devices") { (client: Client) in
+            let id = client.account.uniqueID
+            let access = TokenAccess([.append, .read], expiryDate: Client.date(9), tag: .random())
+            let limited = Client.device(of: id, name: "script", access: access)
+            let unlimited = Client.device(of: id, name: "another", access: TokenAccess([.write]))
+            let hash = Client.token()
+            try await client.store.write { try $0.insert(limited, token: hash) }
+            try await client.store.write { try $0.insert(unlimited, token: Client.token()) }
+            try expect(try await client.store.session(of: hash)?.device, is: limited)
+            try expect(try await client.read { try $0.device(limited.node, of: id) }, is: limited)
+            func listed(_ tokens: Bool?, after cursor: NodeID? = nil) async throws -> [Device] {
+                try await client.read { try $0.devices(of: id, tokens: tokens, after: cursor, limit: 9) }
+            }
+            try expect(try await listed(true), is: [unlimited, limited])
+            try expect(try await listed(true, after: unlimited.node), is: [limited])
+            try expect(try await listed(false), is: [client.device])
+            try expect(try await listed(nil), is: [unlimited, limited, client.device])
         },
         Case("a device can only be renamed by its own account") { (client: Client) in
             let stranger = try await Client(on: client.store, email: "bob@example.com")
@@ -95,9 +120,11 @@ extension StoreContract {
             let stranger = try await Client(on: client.store, email: "bob@example.com")
             try await client.store.write { try $0.insert(Client.device(of: id, name: "phone"), token: Client.token()) }
             try await client.store.write { try $0.deleteDevices(of: id, except: client.device.node) }
-            try expect(try await client.read { try $0.devices(of: id, after: nil, limit: 9) }, is: [client.device])
+            try expect(
+                try await client.read { try $0.devices(of: id, tokens: nil, after: nil, limit: 9) }, is: [client.device]
+            )
             try await client.store.write { try $0.deleteDevices(of: id, except: nil) }
-            try expect(try await client.read { try $0.devices(of: id, after: nil, limit: 9) }, is: [])
+            try expect(try await client.read { try $0.devices(of: id, tokens: nil, after: nil, limit: 9) }, is: [])
             try expect(try await stranger.store.session(of: stranger.token) != nil)
         },
         Case("recording a request leaves values unchanged for which the argument is nil") { (client: Client) in
@@ -120,7 +147,9 @@ extension StoreContract {
                     address: "2001:db8::7", readSequence: nil)
             }
             try expect(try await client.store.session(of: client.token)?.device, is: device)
-            let listed = try await client.read { try $0.devices(of: client.account.uniqueID, after: nil, limit: 9) }
+            let listed = try await client.read {
+                try $0.devices(of: client.account.uniqueID, tokens: nil, after: nil, limit: 9)
+            }
             try expect(listed, is: [device])
         },
     ]

@@ -97,7 +97,7 @@ public struct BackupFolder: Sendable {
 
     // MARK: Reading
 
-    /// The manifest; nil if no backup was ever finished in this folder.
+    /// The manifest of the backup; nil if no backup was ever finished in this folder.
     /// - Throws: ``BackupDamaged`` if the manifest is invalid.
     public func manifest() throws -> BackupManifest? {
         let path = inside(BackupFolder.manifestName)

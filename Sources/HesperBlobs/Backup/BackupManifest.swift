@@ -8,7 +8,7 @@ import HesperModel
 public struct BackupManifest: Sendable, Equatable {
     /// The time at which the backup was started. The backup may not contain changes that were made after this time.
     public let date: Timestamp
-    /// The file name of the database.
+    /// The name of the file that contains the database.
     public let file: String
     public let database: AttachmentData
     /// The number of blobs in the database, including the blobs in ``missing``.

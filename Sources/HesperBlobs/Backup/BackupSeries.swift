@@ -20,7 +20,7 @@ public struct BackupSeries: Sendable {
     private static let unfinished = "unfinished"
     private static let removed = "removed"
 
-    /// A complete backup.
+    /// A complete backup of the series.
     public struct Entry: Sendable, Equatable {
         public let path: String
         public let date: Timestamp
@@ -30,7 +30,7 @@ public struct BackupSeries: Sendable {
         (self.path, self.installation, self.pool) = (path, installation, pool)
     }
 
-    /// The complete backups, the oldest first.
+    /// The complete backups of the series, the oldest first.
     public func entries() async throws -> [Entry] {
         try await pool.run {
             // If the path is a symbolic link, the suffix `/.` selects the folder instead of the link.

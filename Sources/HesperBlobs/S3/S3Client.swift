@@ -135,6 +135,6 @@ final class S3Client: Sendable {
 struct S3Response: Sendable {
     let headers: HTTPHeaders
     let body: ByteBuffer
-    /// The parsed body; nil if the body is empty or not valid XML.
+    /// The parsed body of the response; nil if the body is empty or not valid XML.
     let xml: S3XML?
 }

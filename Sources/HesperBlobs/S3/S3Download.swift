@@ -10,7 +10,7 @@ actor S3Download {
     private let end: Int64
     private var body: HTTPClientResponse.Body.AsyncIterator?
 
-    /// Opens the object.
+    /// Opens an object for reading.
     /// - Throws: ``S3Failure`` or ``StoreError``.
     init(_ object: S3Object, _ range: Range<Int64>) async throws {
         self.object = object
@@ -48,7 +48,7 @@ actor S3Download {
         }
     }
 
-    /// The next bytes; nil at the end.
+    /// Reads the next bytes of the object; nil at its end.
     private func nextBuffer() async throws -> ByteBuffer? {
         guard var iterator = body else { return nil }
         defer { body = iterator }

@@ -4,9 +4,9 @@ import Foundation
 struct S3Endpoint: Sendable, Equatable {
     /// The scheme of the URL: `http` or `https`.
     let scheme: String
-    /// The host name or IP address. An IPv6 address is in brackets.
+    /// The host name or IP address of the service. An IPv6 address is in brackets.
     let host: String
-    /// The port; nil for the default port of the scheme.
+    /// The port of the service; nil for the default port of the scheme.
     let port: Int?
     /// The path before the bucket name. It is empty or starts with a slash.
     let path: String

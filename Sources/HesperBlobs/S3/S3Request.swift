@@ -22,7 +22,7 @@ struct S3Request: Sendable {
         self.body = body
     }
 
-    /// The SHA-256 hash of the body, in hex.
+    /// The SHA-256 hash of the request's body, in hexadecimal.
     var payloadHash: String {
         guard let body else { return SHA256.hash(data: [UInt8]()).hex }
         return body.withUnsafeReadableBytes { bytes in

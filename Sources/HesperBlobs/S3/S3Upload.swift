@@ -21,7 +21,7 @@ struct S3Upload: Sendable {
         return S3Upload(client: client, key: key, id: id)
     }
 
-    /// Uploads a part.
+    /// Uploads a part of the object.
     /// - Parameter number: the number of the part, starting at 1.
     /// - Returns: the part's ETag.
     func send(_ part: ByteBuffer, number: Int) async throws -> String {
@@ -52,7 +52,7 @@ struct S3Upload: Sendable {
         }
     }
 
-    /// Discards the parts. Does nothing if the upload does not exist.
+    /// Discards the upload and its parts. Does nothing if the upload does not exist.
     func abort() async throws {
         do {
             _ = try await client.receive(S3Request(.DELETE, key, query: [("uploadId", id)]))

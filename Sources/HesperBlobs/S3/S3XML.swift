@@ -9,7 +9,7 @@ struct S3XML: Sendable, Equatable {
     var text = ""
     var children: [S3XML] = []
 
-    /// The text of the first child with this name; nil if there is none.
+    /// The text of the first child element with this name; nil if there is none.
     subscript(name: String) -> String? { all(name).first?.text }
 
     func all(_ name: String) -> [S3XML] { children.filter { $0.name == name } }

@@ -15,7 +15,7 @@ public enum AccountError: Error, Equatable, Sendable {
     case serverTooOld(missing: [String])
     /// No account has this e-mail address and password.
     case wrongPassword
-    /// Too many attempts. The next one is possible after this time.
+    /// There were too many attempts to sign in. The next attempt is possible after this time.
     case tooManyAttempts(retryAfter: Duration)
     /// The operator of the server has disabled the account.
     case accountDisabled
@@ -23,11 +23,13 @@ public enum AccountError: Error, Equatable, Sendable {
     case signUpClosed
     /// There is already an account with this e-mail address.
     case emailTaken
-    /// A value is not accepted: `email`, `password`, `deviceName` or `invitation`. The second value is the reason.
+    /// The server does not accept a value. The first associated value is its name (`email`, `password`, `deviceName` or `invitation`),
+    /// the second is the reason.
     case invalidField(String, String)
     /// The local copy belongs to another account. The associated value is its e-mail address.
     case otherAccount(String)
-    /// The server is unavailable or failed. The first value is the reason.
+    /// The server is unavailable or failed. The first associated value is the reason; `retryAfter` is the delay that the server asked
+    /// for.
     case serverFailed(String, retryAfter: Duration?)
 }
 

@@ -55,8 +55,8 @@ package struct Accounts: Sendable {
     ) async throws(AccountError) -> Session {
         let session = try await enter("/v1/devices", credentials)
         guard let earlier, earlier.account != session.account else { return session }
-        // Otherwise the new device would remain in the list of the other account. If this request fails, the account's
-        // owner can remove the device there.
+        // The new device is signed out, because it would otherwise remain in the other account's list of devices. If this request
+        // fails, the account's owner can remove the device there.
         try? await signOut(session)
         throw .otherAccount(earlier.email)
     }

@@ -1,14 +1,14 @@
 internal import Foundation
 package import HesperModel
 
-/// The bytes of attachments on this device. A file is written in parts, and then finished; after that it never changes.
+/// Stores the bytes of attachments in files on this device. A file is written in parts, and then finished; after that it never changes.
 /// Its name is the ID of the attachment for which it was written.
 package protocol AttachmentFiles: Sendable {
     /// The file of an attachment; nil if there is none.
     func file(_ id: UniqueID) throws -> AttachmentFile?
 
     /// Appends bytes to an unfinished file, which is created if there is none.
-    /// - Parameter offset: the size of the file before.
+    /// - Parameter offset: the size of the file before the bytes are appended.
     /// - Throws: ``AttachmentFilesError``. If the disk is full, the file has its earlier size.
     func append(_ bytes: [UInt8], to id: UniqueID, at offset: Int64) throws
 
@@ -22,7 +22,7 @@ package protocol AttachmentFiles: Sendable {
     /// Deletes a file, finished or not. Nothing happens if there is none.
     func delete(_ id: UniqueID) throws
 
-    /// All files.
+    /// All files, finished and unfinished, by their names.
     func list() throws -> [UniqueID: AttachmentFile]
 }
 
@@ -40,7 +40,7 @@ package enum AttachmentFilesError: Error, Equatable {
     case missing
     /// The file is finished, or does not end at the offset.
     case wrongOffset
-    /// The bytes are not those of the attachment.
+    /// The size or the hash of a file differs from that of its attachment. The associated value is the actual size and hash.
     case damaged(AttachmentData)
     case diskFull
     /// Another system error, with its `errno`.
@@ -48,7 +48,7 @@ package enum AttachmentFilesError: Error, Equatable {
 }
 
 extension AttachmentFiles {
-    /// The size of the pieces in which files are copied and hashed.
+    /// The size of the pieces in which a file is read to compute its hash.
     private static var pieceBytes: Int { 1 << 20 }
 
     /// Computes the size and the hash of a file.
@@ -61,7 +61,7 @@ extension AttachmentFiles {
         }
     }
 
-    /// Finishes a file if it has the bytes of the attachment. Otherwise deletes it.
+    /// Finishes a file if its size and hash are those of the attachment. Otherwise deletes it.
     /// - Throws: ``AttachmentFilesError/damaged(_:)`` with the actual size and hash.
     package func finish(_ id: UniqueID, verifying expected: AttachmentData) throws {
         let found = try data(of: id)
@@ -72,14 +72,14 @@ extension AttachmentFiles {
         try finish(id)
     }
 
-    /// Writes the file of a new attachment. If an error is thrown, there is no file.
+    /// Writes the file of a new attachment. If an error is thrown, no file remains.
     /// - Parameter next: returns the next bytes; nil at the end.
-    /// - Returns: the size and the hash.
+    /// - Returns: the size and the hash of the file.
     package func add(_ id: UniqueID, next: () throws -> [UInt8]?) throws -> AttachmentData {
         try delete(id)
         var hasher = AttachmentHasher()
         do {
-            // Appending nothing creates the file, which may have no bytes.
+            // Appending no bytes creates the file. Without it, an empty attachment would have no file.
             try append([], to: id, at: 0)
             while let bytes = try next() {
                 try append(bytes, to: id, at: hasher.byteCount)
@@ -94,7 +94,7 @@ extension AttachmentFiles {
     }
 }
 
-/// Files in a folder: `<ID>`, and `<ID>.part` while a file is unfinished.
+/// Attachment files in a folder. A file is named `<ID>`, or `<ID>.part` while it is unfinished.
 package struct FolderAttachmentFiles: AttachmentFiles {
     private let folder: String
 
@@ -171,7 +171,7 @@ package struct FolderAttachmentFiles: AttachmentFiles {
         let part = path(id, isFinished: false)
         try withDescriptor(part, O_RDWR | O_CLOEXEC) { try sync($0) }
         guard rename(part, path(id, isFinished: true)) == 0 else { throw AttachmentFilesError(errno) }
-        // The new name is durable once the folder is.
+        // The new name is durable only after the folder is written to the disk too.
         try withDescriptor(folder, O_RDONLY | O_CLOEXEC) { try sync($0) }
     }
 

@@ -10,9 +10,9 @@ package struct EventParser: Sendable {
     /// contain one object of any size.
     package static let maximumEventBytes = 16 << 20
 
-    /// The value of the latest field `id`.
+    /// The value of the stream's latest field `id`.
     package private(set) var lastEventID = ""
-    /// The value of the latest field `retry`, in milliseconds.
+    /// The value of the stream's latest field `retry`, in milliseconds.
     package private(set) var retry: Int?
 
     private let maximumBytes: Int
@@ -23,14 +23,14 @@ package struct EventParser: Sendable {
     private var hasData = false
     private var hasRetry = false
     private var isAtStart = true
-    /// Whether the line ended with a carriage return, so that a line feed that follows belongs to the same line ending.
+    /// Whether the last line ended with a carriage return. If a line feed follows, it belongs to the same line ending.
     private var skipsLineFeed = false
 
     package init(maximumEventBytes: Int = EventParser.maximumEventBytes) {
         maximumBytes = maximumEventBytes
     }
 
-    /// An event exceeds the maximum size.
+    /// The error if an event exceeds the maximum size.
     package struct EventTooLarge: Error, Equatable {
         package var maximumBytes: Int
 

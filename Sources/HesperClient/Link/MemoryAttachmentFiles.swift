@@ -1,11 +1,12 @@
 package import HesperModel
 
-/// Files in memory, for copies that are not stored on disk, and for tests.
+/// Attachment files in memory, for local copies that are not stored on disk, and for tests.
 package final class MemoryAttachmentFiles: AttachmentFiles {
     private let files = Locked<[UniqueID: (bytes: [UInt8], isFinished: Bool)]>([:])
     private let capacity: Int
 
-    /// - Parameter capacity: the maximum number of bytes. Beyond it, writing fails as on a full disk.
+    /// Creates an object without files.
+    /// - Parameter capacity: the maximum number of bytes of all files. Beyond it, writing fails as on a full disk.
     package init(capacity: Int = .max) { self.capacity = capacity }
 
     package func file(_ id: UniqueID) -> AttachmentFile? {

@@ -23,7 +23,7 @@ package struct ServerProblem: Error, Sendable, Equatable {
 
     /// The slug, if this version of the library knows it.
     package var kind: Problem.Slug? { Problem.Slug(rawValue: slug) }
-    /// The limit that was exceeded.
+    /// The value of the limit that the request exceeded; nil for problems without a limit.
     package var limit: Int64? { members["limit"]?.integer }
     /// The number of bytes that the account uses of its quota.
     package var used: Int64? { members["used"]?.integer }
@@ -63,7 +63,7 @@ package struct ServerProblem: Error, Sendable, Equatable {
 }
 
 extension ServerProblem {
-    /// A problem that this library detected in a response.
+    /// Creates a problem that this library detected in a response.
     package init(slug: String, detail: String) {
         self.init(status: 0, members: JSONObject([("slug", .string(slug)), ("detail", .string(detail))]))
     }

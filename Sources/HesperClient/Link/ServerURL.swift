@@ -4,7 +4,7 @@ package import Foundation
 ///
 ///     try ServerURL("https://Notes.example.org/").description   // "https://notes.example.org"
 package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
-    /// The address without a path.
+    /// The URL of the server, without a path.
     package let url: URL
 
     /// The reason why an address is refused.

@@ -1,12 +1,13 @@
 extension RecordsTransaction {
-    /// The session of this copy; nil if the copy belongs to no account.
+    /// The session of this local copy; nil if the local copy belongs to no account.
     package var session: Session? { get throws { try meta("session").flatMap(Session.init(json:)) } }
 
-    /// Makes this copy a device of an account, after signing up or signing in.
+    /// Makes this local copy a device of an account, after signing up or signing in.
     ///
-    /// Edits from before keep their clocks, also in a copied file: the server recognizes those that both copies send.
-    /// They get new ones only if the server refused a clock because another copy had used it for another edit.
-    /// - Throws: ``AccountError/otherAccount(_:)`` if the copy belongs to another account (clients.md, rule 13).
+    /// Unsent edits that were made before keep their clocks. If the database file was copied from another device that sends the same
+    /// edits, the server recognizes them by their clocks. Unsent edits get new clocks only if the server refused a clock, because the
+    /// other device had used it for a different edit.
+    /// - Throws: ``AccountError/otherAccount(_:)`` if the local copy belongs to another account (clients.md, rule 13).
     package func begin(_ session: Session) throws {
         if let standing = try self.session, standing.account != session.account {
             throw AccountError.otherAccount(standing.email)

@@ -2,8 +2,7 @@ package import HesperModel
 
 /// The account, the device and the token of a local copy. It is stored in the local copy.
 ///
-/// The account is kept when the session ends, because only the same account may continue to use the copy (clients.md,
-/// rule 13).
+/// The account is kept when the session ends, because only the same account may continue to use the local copy (clients.md, rule 13).
 package struct Session: Sendable, Equatable {
     package var server: ServerURL
     package var account: UniqueID
@@ -11,7 +10,7 @@ package struct Session: Sendable, Equatable {
     /// The ID of the device, which is the node of its clocks.
     package var device: NodeID
     package var deviceName: String
-    /// The secret that authenticates the device; nil after signing out, and in a copied file.
+    /// The secret that authenticates the device. Nil after signing out, and in a database file that was copied from another device.
     package var token: String?
 
     package init(
@@ -60,7 +59,7 @@ extension Session {
     }
 }
 
-/// The token is left out wherever the value is printed, so that it does not get into a log.
+/// The token is left out wherever a session is printed, so that it does not get into a log.
 extension Session: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package var description: String { "\(email), device \(device), \(server)" }
     package var debugDescription: String { description }

@@ -11,11 +11,11 @@ internal import Foundation
 /// deallocated.
 package final class URLSessionTransport: Transport {
     package struct Limits: Sendable {
-        /// A request fails after this time without a byte in either direction.
+        /// The time without a byte in either direction after which a request fails.
         package var silence: Duration = .seconds(60)
-        /// A request fails after this time. The server waits at most 10 minutes for a body of 4 MiB.
+        /// The time after which a request fails. The server waits at most 10 minutes for a body of 4 MiB.
         package var total: Duration = .seconds(600)
-        /// A stream of events ends after this time without a byte. The server sends a comment at least every 20 s.
+        /// The time without a byte after which a stream of events ends. The server sends a comment at least every 20 s.
         package var streamSilence: Duration = .seconds(45)
         /// The maximum size of a response body, in bytes. The response to a push contains at most 32 MiB of the objects
         /// that the push names, a page of about 4 MiB, and the results.
@@ -60,7 +60,7 @@ package final class URLSessionTransport: Transport {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 exchanges.begin(task, .request(Incoming(), continuation))
-                // If the task was cancelled before the line above, the handler below found nothing to end.
+                // If the task was cancelled before the line above, `onCancel` found no request to end.
                 if Task.isCancelled { exchanges.fail(task, .cancelled) } else { task.resume() }
             }
         } onCancel: {
@@ -88,7 +88,7 @@ package final class URLSessionTransport: Transport {
         guard let url = server.url(path: request.path) else { return nil }
         var urlRequest = URLRequest(url: url)
         urlRequest.httpMethod = request.method
-        // Foundation counts this time from the last byte that arrived or was sent.
+        // Foundation counts this time from the last byte that arrived or was sent, so it limits the silence and not the whole request.
         urlRequest.timeoutInterval =
             TimeInterval(silence.components.seconds)
             + TimeInterval(silence.components.attoseconds) / 1e18
@@ -266,13 +266,14 @@ private final class Exchanges: NSObject, URLSessionDataDelegate, Sendable {
         }
     }
 
-    /// Ends a request that cannot be repeated. On Linux, libcurl repeats a request if the server closes a connection that was kept open
-    /// without responding. Foundation then asks for the body, does not send that of `URLRequest` again, and loops until the timeout.
+    /// Ends a request that cannot be repeated. On Linux, libcurl repeats a request if the server closes a connection that was kept
+    /// open without responding. Foundation then calls this method to ask for the body: it does not send the body of `URLRequest`
+    /// again, and would loop until the timeout.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping (InputStream?) -> Void
     ) {
-        // In another task, because this method is called on the queue on which URLSession ends tasks.
+        // The request ends in another task, because this method is called on the queue on which URLSession ends tasks.
         Task { fail(task, NoResponse("The connection ended before the response did.")) }
         completionHandler(nil)
     }

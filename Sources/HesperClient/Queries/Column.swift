@@ -6,10 +6,10 @@ enum Column: Sendable, Equatable {
     /// A register, or a field that is set once. `absent` is its value in objects that lack it.
     case attribute(String, absent: Absent)
     case counter(String)
-    /// A set. The names of its registers begin with this name. `absent` lists the registers of the elements that it
-    /// contains by default.
+    /// A set. The names of its registers begin with the name of the set and a dot. `absent` lists the registers of the elements that
+    /// the set contains by default.
     case set(String, absent: [String])
-    /// A record. Only its properties can be compared.
+    /// A record. Predicates cannot compare it as a whole, only its properties.
     case record(String)
     /// The key path does not lead to a property that syncs.
     case unknown
@@ -35,7 +35,8 @@ enum Column: Sendable, Equatable {
         }
     }
 
-    /// The expression. It contains no bound arguments, so that SQLite recognizes it in an index.
+    /// The SQL expression of the column. It contains no bound arguments, because SQLite uses an index only if the expression in the
+    /// query is the same as in the index.
     var sql: String {
         switch self {
         case .id: "id"
@@ -43,7 +44,7 @@ enum Column: Sendable, Equatable {
         case .attribute(let name, .value(let value)): "coalesce(\(Column.json(name)), \(Column.literal(value)))"
         case .attribute(let name, .attribute(let other)): "coalesce(\(Column.json(name)), \(Column.json(other)))"
         case .counter(let name):
-            // The names begin with `name` and a dot. The slash follows the dot in ASCII.
+            // The names of a counter's registers begin with `name` and a dot. The slash follows the dot in ASCII.
             """
             (SELECT coalesce(sum(value), 0) FROM json_each(body)
             WHERE key > '\(name).' AND key < '\(name)/' AND type = 'integer')
@@ -52,7 +53,8 @@ enum Column: Sendable, Equatable {
         }
     }
 
-    /// The expression of an attribute in `body`. Names need no escaping: they consist of letters, digits, "_", "." and "-".
+    /// The SQL expression of an attribute in `body`. Names of attributes need no escaping: they consist of letters, digits, "_", "."
+    /// and "-".
     static func json(_ attribute: String) -> String { "body ->> '$.\"\(attribute)\"'" }
 
     private static func literal(_ value: Value) -> String {

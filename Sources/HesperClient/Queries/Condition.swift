@@ -17,13 +17,13 @@ public struct Condition<Object: SyncedObject>: Sendable {
     public static func || (left: Self, right: Self) -> Self { Condition(.either(left.expression, right.expression)) }
     public static prefix func ! (condition: Self) -> Self { Condition(.not(condition.expression)) }
 
-    /// The condition as SQL.
+    /// The condition as an SQL expression.
     package func sql(_ context: QueryContext = QueryContext()) throws -> SQL { try expression.sql(context) }
 }
 
 /// The information about the local copy that a predicate needs.
 package struct QueryContext {
-    /// Returns the ID of a live tag or attachment and the IDs that were merged into it; empty if it is not live
+    /// Returns the ID of a live tag or attachment and the IDs that were merged into it; no IDs if the tag or attachment is not live
     /// (merge.md, Membership).
     package var sources: (UniqueID) throws -> [UniqueID]
 
@@ -34,8 +34,9 @@ indirect enum Expression: Sendable {
     case compare(Column, Operator, Value)
     case isIn(Column, [Value])
     case containsText(Column, String)
-    /// A set contains the element with this register. For a tag or an attachment, `id` is set, because the set may also
-    /// contain it through the register of an ID that was merged into it.
+    /// The set in a column contains an element. `key` is the last part of the name of the element's register. `id` is the ID of a tag
+    /// or an attachment; nil for other elements. A set also contains a tag or an attachment through the registers of IDs that were
+    /// merged into it.
     case containsElement(Column, key: String, id: UniqueID?)
     case both(Expression, Expression)
     case either(Expression, Expression)
@@ -60,7 +61,7 @@ indirect enum Expression: Sendable {
         case .containsElement(let column, let key, let id): try containsElement(column, key, id, context)
         case .both(let left, let right): "(\(try left.sql(context)) AND \(try right.sql(context)))"
         case .either(let left, let right): "(\(try left.sql(context)) OR \(try right.sql(context)))"
-        // A comparison with an absent value is NULL, which is treated as false.
+        // A comparison with an absent value is NULL, which is treated as false, so that its negation is true.
         case .not(let expression): "NOT coalesce(\(try expression.sql(context)), 0)"
         case .invalid(let message): throw StoreError.invalidQuery(message)
         }
@@ -81,8 +82,8 @@ indirect enum Expression: Sendable {
     private func isIn(_ column: Column, _ values: [Value]) throws -> SQL {
         let expression = try column.checked
         let arguments = values.filter { $0 != .null }.map { column == .id ? $0.idValue : $0.databaseValue }
-        // `IN` is used because it can use an index. SQLite accepts at most 32,766 arguments in a statement; the limit here leaves
-        // some for other conditions.
+        // `IN` is used because it can use an index. SQLite accepts at most 32,766 arguments in a statement; the smaller limit here
+        // leaves room for the arguments of other conditions.
         guard arguments.count <= 30_000 else {
             throw StoreError.invalidQuery("isIn accepts at most 30,000 values, not \(arguments.count).")
         }
@@ -103,7 +104,8 @@ indirect enum Expression: Sendable {
             }
             return "coalesce(\(sql: Column.json(attribute)) <> 0, 0)"
         }
-        // If several registers lead to one object, the register with the greatest clock decides (merge.md, Membership).
+        // The object has several registers in the set, because other objects were merged into it. The register with the greatest clock
+        // determines whether the object is a member (merge.md, Membership).
         let registers = keys.map { key -> SQL in
             let attribute = "\(name).\(key)"
             return "SELECT \(sql: Column.json(attribute)) AS isIn, clocks ->> '$.\"\(sql: attribute)\"' AS clock"
@@ -128,7 +130,7 @@ extension Column {
 }
 
 extension Value {
-    /// The value as `->>` returns it.
+    /// The value in the form in which the SQL operator `->>` returns it, so that SQLite can compare them.
     fileprivate var databaseValue: DatabaseValue {
         switch self {
         case .null: .null

@@ -6,7 +6,7 @@ extension Field where Value: MergedScalar {
     public static func == (left: Self, right: Value) -> Condition<Object> { left.compare(.equal, right) }
     public static func != (left: Self, right: Value) -> Condition<Object> { left.compare(.notEqual, right) }
 
-    /// Whether the value is one of the given values.
+    /// Whether the property has one of the given values.
     public func isIn(_ values: some Sequence<Value>) -> Condition<Object> { among(values) }
 }
 
@@ -28,27 +28,27 @@ extension Field {
         left: Self, right: Wrapped?
     ) -> Condition<Object> where Value == Wrapped? { left.compare(.notEqual, right) }
 
-    /// Whether the value is one of the given values.
+    /// Whether the property has one of the given values, which may include nil.
     public func isIn<Wrapped: MergedScalar>(
         _ values: some Sequence<Wrapped?>
     ) -> Condition<Object> where Value == Wrapped? { among(values) }
 
-    /// Whether there is a value, and it is less.
+    /// Whether the property has a value, and it is less than `right`.
     public static func < <Wrapped: MergedScalar & Comparable>(
         left: Self, right: Wrapped
     ) -> Condition<Object> where Value == Wrapped? { left.compare(.less, right) }
 
-    /// Whether there is a value, and it is less or equal.
+    /// Whether the property has a value, and it is less than or equal to `right`.
     public static func <= <Wrapped: MergedScalar & Comparable>(
         left: Self, right: Wrapped
     ) -> Condition<Object> where Value == Wrapped? { left.compare(.lessOrEqual, right) }
 
-    /// Whether there is a value, and it is greater.
+    /// Whether the property has a value, and it is greater than `right`.
     public static func > <Wrapped: MergedScalar & Comparable>(
         left: Self, right: Wrapped
     ) -> Condition<Object> where Value == Wrapped? { left.compare(.greater, right) }
 
-    /// Whether there is a value, and it is greater or equal.
+    /// Whether the property has a value, and it is greater than or equal to `right`.
     public static func >= <Wrapped: MergedScalar & Comparable>(
         left: Self, right: Wrapped
     ) -> Condition<Object> where Value == Wrapped? { left.compare(.greaterOrEqual, right) }
@@ -57,18 +57,18 @@ extension Field {
 // MARK: Texts, sets and counters
 
 extension Field where Value == String {
-    /// Whether the text contains another one. Case and accents are ignored. Every text contains the empty one.
+    /// Whether the property's text contains `text`. Case and accents are ignored. Every text contains the empty text.
     public func contains(_ text: String) -> Condition<Object> { Condition(.containsText(column, text)) }
 }
 
 extension Field where Value == String? {
-    /// Whether there is a text that contains another one. Case and accents are ignored.
+    /// Whether the property has a text that contains `text`. Case and accents are ignored.
     public func contains(_ text: String) -> Condition<Object> { Condition(.containsText(column, text)) }
 }
 
 extension Field where Value == MergedText {
-    /// Whether the text contains another one. Case and accents are ignored. Searching with
-    /// ``LocalStore/search(_:limit:)`` is much faster, because it uses an index.
+    /// Whether the property's text contains `text`. Case and accents are ignored. Searching with ``LocalStore/search(_:limit:)`` is
+    /// much faster, because it uses an index.
     public func contains(_ text: String) -> Condition<Object> { Condition(.containsText(column, text)) }
 }
 

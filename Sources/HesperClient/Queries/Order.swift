@@ -36,12 +36,13 @@ public struct Order<Object: SyncedObject>: Sendable, ExpressibleByArrayLiteral {
         Order(field(Fields()).column, isDescending: true)
     }
 
-    /// The terms of `ORDER BY`.
+    /// The terms of the `ORDER BY` clause for an order. Without an order, objects are ordered by their IDs.
     package static func sql(_ order: Order?) throws -> SQL {
         let terms = order?.terms ?? []
         let isDescending = terms.last?.isDescending ?? false
         let parts = try terms.map { "\(try $0.column.ordering)\($0.isDescending ? " DESC" : "")" }
-        // The last term is the second column of the indexes of ``Index``.
+        // The last term is `id`, which is also the second column of every index that ``Index`` creates, so that SQLite can sort with
+        // the index.
         return SQL(sql: (parts + ["id" + (isDescending ? " DESC" : "")]).joined(separator: ", "))
     }
 }
@@ -60,7 +61,7 @@ public struct Index<Object: SyncedObject>: Sendable {
         column = field(Fields()).column
     }
 
-    /// The name. It contains the expression, so a property whose default has changed gets another index.
+    /// The name of the index. It contains the indexed expression, because a property whose default has changed needs another index.
     package var name: String { get throws { "index.\(Object.objectType).\(try column.indexed)" } }
 
     /// The statement that creates the index, unless it exists.
@@ -71,7 +72,7 @@ public struct Index<Object: SyncedObject>: Sendable {
 }
 
 extension Column {
-    /// The expression in `ORDER BY`.
+    /// The SQL expression of the column in an `ORDER BY` clause.
     fileprivate var ordering: String {
         get throws {
             switch self {
@@ -82,7 +83,7 @@ extension Column {
         }
     }
 
-    /// The expression of an index.
+    /// The SQL expression of the column in an index.
     fileprivate var indexed: String {
         get throws {
             switch self {

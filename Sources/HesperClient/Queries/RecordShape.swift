@@ -3,12 +3,13 @@ internal import HesperModel
 
 /// The names of a record's properties.
 ///
-/// A key path does not contain the name of its property. Therefore the table has one record for each property, in which only that
-/// property differs from its default. A key path leads to the property whose record has another value at the key path.
+/// A key path does not contain the name of its property. Therefore this type has one record for each property, in which only that
+/// property differs from its default. The property of a key path is the one whose record differs from the default record at the key
+/// path.
 struct RecordShape<Record: MergedRecord>: Sendable {
     private let base: Record
     private let variants: [(name: String, record: Record)]
-    /// The properties for which there is no such record: enums that are not `CaseIterable`.
+    /// The properties for which no record with a value other than the default could be made: enums that are not `CaseIterable`.
     let unnamed: [String]
 
     static var shared: RecordShape {
@@ -39,7 +40,7 @@ struct RecordShape<Record: MergedRecord>: Sendable {
         self.unnamed = unnamed.filter { name in !variants.contains { $0.name == name } }
     }
 
-    /// The name of a property; nil if it cannot be found.
+    /// The name of the property to which a key path leads; nil if it cannot be found.
     func name<Leaf: MergedValue>(of path: KeyPath<Record, Leaf>) -> String? {
         let standing = base[keyPath: path]
         for (name, record) in variants where record[keyPath: path] != standing { return name }
@@ -53,7 +54,7 @@ struct RecordShape<Record: MergedRecord>: Sendable {
         return try? Record(from: ImageDecoder(reader, ImageWriter.recordName))
     }
 
-    /// Values that differ from the default of a property. Only some of them are of its type.
+    /// Values of several types that differ from the default of a property. The caller uses one that has the type of the property.
     private static func alternatives(
         _ property: ImageWriter.Property, _ standing: Value?
     ) -> [(suffix: String, value: Value)] {
@@ -87,7 +88,8 @@ struct RecordShape<Record: MergedRecord>: Sendable {
 private let recordShapes = Locked<[ObjectIdentifier: any Sendable]>([:])
 
 extension MergedRecord {
-    /// The properties for which ``RecordShape`` has no record. Predicates can refer to such a property only if it is the only one.
+    /// The properties for which ``RecordShape`` has no record. Predicates can refer to such a property only if the record has no
+    /// other one.
     static var unnamedProperties: [String] { RecordShape<Self>.shared.unnamed }
 }
 

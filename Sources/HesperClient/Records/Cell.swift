@@ -33,9 +33,9 @@ package enum AttributeName {
 
     /// The name of an attribute that an app defines.
     package static func custom(_ name: String) -> String { "attributes.\(name)" }
-    /// The register of a note's tag.
+    /// The name of the register that states whether a note has a tag.
     package static func tag(_ id: UniqueID) -> String { "tags.\(id)" }
-    /// The register of a note's attachment.
+    /// The name of the register that states whether a note has an attachment.
     package static func attachment(_ id: UniqueID) -> String { "attachments.\(id)" }
 
     /// Attributes of notes that are sets of IDs, with one register for each member.
@@ -43,7 +43,8 @@ package enum AttributeName {
     /// The fields of attachments, which are set once.
     static let ofAttachments = ["mimeType", "width", "height", "filename", "preview", "byteCount", "sha256"]
 
-    /// `tags.<ID>` as `tags` and `<ID>`; `text` as `text` and nil. The second part may contain dots.
+    /// Splits the name of an attribute at its first dot: `tags.<ID>` into `tags` and `<ID>`, `text` into `text` and nil. The second
+    /// part may contain dots.
     static func split(_ attribute: String) -> (section: String, key: String?) {
         guard let dot = attribute.firstIndex(of: ".") else { return (attribute, nil) }
         return (String(attribute[..<dot]), String(attribute[attribute.index(after: dot)...]))
@@ -56,7 +57,7 @@ package enum TypeName {
     package static let tag = "tag"
     package static let attachment = "attachment"
 
-    /// The list of a page or a push that contains the objects of a type (protocol.md, Sync).
+    /// The name of the list that contains the objects of a type in a page or a push (protocol.md, Sync).
     static func section(of type: String) -> String {
         switch type {
         case note: "notes"

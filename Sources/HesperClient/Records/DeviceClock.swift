@@ -1,11 +1,12 @@
 package import HesperModel
 
-/// The clock of this copy, which is saved in the transaction of every edit, so that no two processes make the same clock.
+/// The clock of this local copy, which is saved in the transaction of every edit, so that no two processes make the same clock.
 package struct DeviceClock: Sendable, Equatable {
     private var source: ClockSource
-    /// The greatest clock that the server accepted or sent. After the server has refused clocks, new ones follow this one.
+    /// The greatest clock that the server accepted or sent. After the server has refused clocks, new clocks start from
+    /// this clock.
     package private(set) var agreed: Clock?
-    /// The server's time minus this device's time, in milliseconds, as last seen.
+    /// The server's time minus this device's time, in milliseconds, when the server last sent its clock.
     package private(set) var offset: Int64
 
     package init(node: NodeID) {
@@ -15,10 +16,10 @@ package struct DeviceClock: Sendable, Equatable {
 
     package var node: NodeID { source.node }
 
-    /// The server's time, as far as it is known.
+    /// The server's time when this device's time is `wall`, as far as it is known.
     package func now(_ wall: Timestamp) -> Timestamp { Timestamp(clamping: wall.milliseconds + offset) }
 
-    /// Makes a clock that is greater than all that were made or observed before.
+    /// Makes a clock that is greater than all clocks that were made or observed before.
     package mutating func tick(_ wall: Timestamp) -> Clock {
         source.tick(at: UInt64(max(0, now(wall).milliseconds)))
     }
@@ -35,10 +36,10 @@ package struct DeviceClock: Sendable, Equatable {
         observe(serverClock)
     }
 
-    /// Forgets clocks that the server refused (merge.md, Clock skew).
+    /// Forgets clocks that the server refused, and continues from `agreed` (merge.md, Clock skew).
     mutating func setBack() { source = ClockSource(node: node, last: agreed) }
 
-    /// This clock for another node. It makes clocks that are greater than all that were made or observed before.
+    /// Returns this clock for another node. It makes clocks that are greater than all clocks that were made or observed before.
     func continued(by node: NodeID) -> DeviceClock {
         var other = self
         other.source = ClockSource(

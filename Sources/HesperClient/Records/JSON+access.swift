@@ -17,9 +17,9 @@ extension JSON {
 
     init(clocks: [Clock]) { self = .array(clocks.map { .string($0.description) }) }
 
-    /// An object of JSON. Members that are nil or null are left out.
+    /// Creates a JSON object. Members that are nil or null are left out.
     package init(members: [(String, JSON?)]) {
-        // Null too, because the literal `nil` is also a value of `JSON`.
+        // Null is left out too, because `nil` in an expression such as `flag ? true : nil` is the value null of `JSON`.
         self = .object(
             JSONObject(members.compactMap { name, value in value.flatMap { $0 == .null ? Optional.none : (name, $0) } })
         )
@@ -35,7 +35,7 @@ extension JSON {
     }
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The text of an object whose members `body` writes.
+    /// The text of a JSON object whose members `body` writes.
     static func text(_ body: (inout JSONWriter) -> Void) -> String {
         var writer = JSONWriter(capacity: 256)
         writer.object(body)

@@ -2,22 +2,22 @@ internal import Foundation
 package import GRDB
 package import HesperModel
 
-/// The local copy: one SQLite file, or a database in memory for tests.
+/// The local copy: a SQLite database in a file, or in memory for tests.
 ///
 /// Each type has a table `object.<type>` with one row for each object; see ``ObjectColumns``. The other tables
 /// contain, among other data, DeletedObjects, unacknowledged deletions, rejected changes, notices, the state of sync, and local
 /// values of the app.
 package final class LocalDatabase: Sendable {
     package let writer: any DatabaseWriter
-    /// The wall clock.
+    /// Returns the time of the wall clock.
     package let now: @Sendable () -> Timestamp
     /// Makes the IDs of new objects and nodes. The simulator passes a seeded generator, so that runs are reproducible.
     package let makeID: @Sendable () -> UniqueID
-    /// Counts the changes of each table by all processes that have the file open.
+    /// Counts the changes of each table by all processes that have the database file open.
     let tableVersions = TableVersions()
 
     /// Opens or creates a local copy.
-    /// - Parameter path: the file; nil for a database in memory.
+    /// - Parameter path: the path of the database file; nil for a database in memory.
     package init(
         path: String?, now: @escaping @Sendable () -> Timestamp = LocalDatabase.wallClock,
         makeID: @escaping @Sendable () -> UniqueID = UniqueID.random
@@ -48,10 +48,10 @@ package final class LocalDatabase: Sendable {
         Timestamp(clamping: Int64(Date().timeIntervalSince1970 * 1_000))
     }
 
-    /// Runs one transaction. Nothing is written if `body` throws.
+    /// Runs one write transaction. Nothing is written if `body` throws.
     package func write<R>(_ body: (RecordsTransaction) throws -> R) throws -> R {
         try writer.write { database in
-            // No other process has a database in memory open.
+            // Changes of a database in memory need not be counted, because no other process can open it.
             let versions = writer is DatabaseQueue ? nil : tableVersions
             let transaction = RecordsTransaction(database, now: now(), makeID: makeID, tableVersions: versions)
             let result = try body(transaction)
@@ -93,9 +93,9 @@ package final class LocalDatabase: Sendable {
     /// The table of a type's objects, quoted for SQL.
     package static func table(_ type: String) -> String { quoted("object.\(type)") }
 
-    /// A name, quoted for SQL.
+    /// The name of a table or an index, quoted for SQL.
     static func quoted(_ name: String) -> String {
-        // `replacing` is slow, and no type that the server accepts contains a quotation mark.
+        // `replacing` is slow, so it is only called for names with a quotation mark. No type that the server accepts contains one.
         name.utf8.contains(UInt8(ascii: "\"")) ? "\"\(name.replacing("\"", with: "\"\""))\"" : "\"\(name)\""
     }
 
@@ -114,7 +114,7 @@ package final class LocalDatabase: Sendable {
 
 /// The reason why a local copy cannot be opened or read.
 package enum LocalDatabaseError: Error, Equatable {
-    /// A later version of the library wrote the file.
+    /// A later version of the library wrote the database file.
     case newerVersion
     /// A row cannot be read. The associated value is the reason.
     case damaged(String)

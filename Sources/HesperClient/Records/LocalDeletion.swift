@@ -3,7 +3,7 @@ package import HesperModel
 /// A deletion that the server has not acknowledged.
 package struct LocalDeletion: Sendable, Equatable {
     package var deleted: DeletedObject
-    /// The time until which it can be undone and is not sent; nil if it is being sent.
+    /// The time until which the deletion can be undone and is not sent; nil if it is being sent.
     package var heldUntil: Timestamp?
     /// For a note: the clock of the text that the user saw; `""` if there was none (clients.md, rule 4).
     package var textSeen: String?
@@ -15,8 +15,9 @@ package struct LocalDeletion: Sendable, Equatable {
         self.heldUntil = heldUntil
     }
 
-    /// If a deletion is held for more than this number of milliseconds from now, the wall clock was set back after the deletion,
-    /// which is then due at once. Deletions are held for ``StoreWriter/deletionDelay``, which is shorter.
+    /// The maximum number of milliseconds from now for which a deletion can be held. It is greater than
+    /// ``StoreWriter/deletionDelay``. If a deletion is held for longer, the wall clock was set back after the deletion, which is
+    /// then due at once.
     private static let longestHold: Int64 = 60_000
 
     /// Whether the deletion can no longer be undone.
@@ -25,7 +26,7 @@ package struct LocalDeletion: Sendable, Equatable {
         return heldUntil <= now || heldUntil.milliseconds - now.milliseconds > LocalDeletion.longestHold
     }
 
-    /// The element of a push.
+    /// The deletion in JSON, as an element of `deletedObjects` in a push. The local copy stores it in the same form.
     var change: JSON {
         JSON(members: [
             ("uniqueID", .string(deleted.uniqueID.description)), ("objectType", .string(deleted.objectType.name)),

@@ -21,7 +21,7 @@ package struct LocalEdit: Sendable, Equatable {
         package var base: Base?
         /// The clocks of texts that were sent and whose receipts have not arrived.
         package var after: [Clock] = []
-        /// The text that was sent last; set once `after` is full. It is then sent again instead of a newer one.
+        /// The text that was sent last; set once `after` is full. It is then sent again instead of a newer text.
         package var last: Sent?
         /// Whether the text was moved to another note, so that the server cannot identify the base by its clock alone.
         package var isMoved = false
@@ -49,8 +49,8 @@ package struct LocalEdit: Sendable, Equatable {
 
     package var cell: Cell { Cell(value, at: clock) }
 
-    /// Whether the edit is held when the account is full, while other edits of the object are sent again (clients.md, rule 14): it
-    /// sets a note's text, or an app-defined attribute to a string.
+    /// Whether the edit sets a note's text, or an app-defined attribute to a string. Such an edit is held when the account is full,
+    /// while other edits of the object are sent again (clients.md, rule 14).
     func isLarge(_ attribute: String) -> Bool {
         guard case .string = value else { return false }
         return attribute == AttributeName.text || attribute.hasPrefix("attributes.")
@@ -60,8 +60,9 @@ package struct LocalEdit: Sendable, Equatable {
 extension LocalEdit {
     /// Writes the members of the edit's JSON.
     /// - Parameters:
-    ///   - isVisible: whether the app sees the value. It is then among the visible values, and left out here.
-    ///   - below: the acknowledged register, which is written beside the edit. A base that equals it is left out.
+    ///   - isVisible: whether the app sees the edit's value. If so, the value and the clock are stored among the visible values, and
+    ///     are left out here.
+    ///   - below: the acknowledged register, which is written beside the edit. The text of a base that equals it is left out.
     func write(to writer: inout JSONWriter, isVisible: Bool, below: Cell?) {
         if !isVisible {
             writer.member("value", value.json)

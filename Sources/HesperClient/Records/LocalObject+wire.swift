@@ -3,7 +3,7 @@ package import HesperModel
 /// The form of objects in pages, pushes and events (protocol.md, Two forms).
 extension LocalObject {
     /// Reads an object that the server sent; nil if it has no valid ID, or if an app object has no type.
-    /// - Parameter section: the list that contains it, such as `notes`.
+    /// - Parameter section: the list of the page that contains the object, such as `notes`.
     package init?(section: String, state: JSON) {
         guard let id = state["uniqueID"]?.id else { return nil }
         let type = section == "objects" ? state["objectType"]?.string ?? "" : String(section.dropLast())

@@ -9,9 +9,9 @@ package struct LocalObject: Sendable, Equatable {
     package var type: String
     /// The acknowledged fields that are set once: the creation date of a note, all fields of an attachment.
     package var fixed: [String: Value] = [:]
-    /// The acknowledged registers.
+    /// The acknowledged registers, by attribute.
     package var registers: [String: Cell] = [:]
-    /// Set if the server has not acknowledged that this object exists.
+    /// The state of the object until the server acknowledges that it exists; then nil.
     package var made: Made?
     /// The unsent edits, by attribute.
     package var edits: [String: LocalEdit] = [:]
@@ -42,13 +42,14 @@ package struct LocalObject: Sendable, Equatable {
     // MARK: The visible values
 
     /// The register as the app sees it: the acknowledged or the unsent one, whichever has the greater clock. An unsent
-    /// text is visible even if the server's has a greater clock, because the server merges both (clients.md, rule 3).
+    /// text is visible even if the acknowledged text has a greater clock, because the server merges both (clients.md,
+    /// rule 3).
     package func cell(_ attribute: String) -> Cell? {
         guard let edit = edits[attribute], isVisible(edit, attribute) else { return registers[attribute] }
         return edit.cell
     }
 
-    /// Whether the app sees an unsent edit, rather than what the server has acknowledged.
+    /// Whether the app sees an unsent edit, rather than the acknowledged value.
     func isVisible(_ edit: LocalEdit, _ attribute: String) -> Bool {
         guard attribute != AttributeName.text, let acknowledged = registers[attribute] else { return true }
         return acknowledged.clock < edit.clock
@@ -76,7 +77,7 @@ package struct LocalObject: Sendable, Equatable {
         return fixed[name].map { LocalObject.earlier($0, value) } ?? value
     }
 
-    /// Whether the field that the type requires is set, without which the app does not see the object (merge.md, Edits).
+    /// Whether the field that the type requires is set. Without it, the app does not see the object (merge.md, Edits).
     package var exists: Bool {
         LocalObject.exists(type, isFixed: { visibleFixed($0) != nil }, isSet: { cell($0) != nil })
     }
@@ -125,7 +126,7 @@ package struct LocalObject: Sendable, Equatable {
         return otherDate < date ? other : one
     }
 
-    /// The object's part of the digest of the copy (merge.md, The digest): zero unless the server has acknowledged it.
+    /// The object's part of the digest of the local copy (merge.md, The digest): zero unless the server has acknowledged the object.
     package var digest: Digest {
         guard isAcknowledged else { return .zero }
         var lines = "\(type)\n\(id)\n"

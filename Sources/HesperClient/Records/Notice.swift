@@ -7,7 +7,7 @@ package struct ShelvedChange: Sendable, Equatable {
     package var number: Int64 = 0
     package var id: UniqueID
     package var type: String
-    /// The register; nil if the object itself or its deletion was rejected.
+    /// The name of the rejected register; nil if the object itself or its deletion was rejected.
     package var attribute: String?
     package var value: Value?
     package var isDeletion = false
@@ -27,7 +27,7 @@ package struct ShelvedChange: Sendable, Equatable {
 /// A change that sync made to a text and that the user should know of.
 package struct Notice: Sendable, Equatable {
     package enum Kind: String, Sendable {
-        /// Two devices replaced the same words, and a merge kept one version. The others are in `texts`.
+        /// Two devices replaced the same words, and a merge kept one version. The versions that it did not keep are in `texts`.
         case merged
         /// The note was deleted on another device while this device had unsent changes of its text. The unsent text is
         /// now in the note `into`.
@@ -84,7 +84,7 @@ extension RecordsTransaction {
             .execute(arguments: [notice.id.data, notice.json.text])
     }
 
-    /// The notices, of all notes or of one.
+    /// The notices about one note, or about all notes if `note` is nil.
     package func notices(of note: UniqueID? = nil) throws -> [Notice] {
         let sql = "SELECT number, id, record FROM notices WHERE ?1 IS NULL OR id = ?1 ORDER BY number"
         return try Row.fetchAll(database, sql: sql, arguments: [note?.data]).compactMap { row in
@@ -100,7 +100,7 @@ extension RecordsTransaction {
     }
 
     /// The note in which the text of a deleted note was kept, by this device or by the server; nil if there is none, or if it is
-    /// deleted too. At most ten deletions are followed.
+    /// deleted too. If that note was also deleted and its text kept, its continuation is returned, after at most ten deletions.
     package func continuation(of id: UniqueID) throws -> UniqueID? {
         var last = id
         for _ in 0..<10 {

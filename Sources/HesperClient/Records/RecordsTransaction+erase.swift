@@ -2,12 +2,12 @@ internal import GRDB
 internal import HesperModel
 
 extension RecordsTransaction {
-    /// Removes all content, including unsent changes, the session and local values of the app. The copy gets a new node.
+    /// Removes all content, including unsent changes, the session and local values of the app. The local copy gets a new node.
     package func eraseAll() throws {
         let virtual = try String.fetchAll(
             database, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%'")
         for type in try types { try database.execute(sql: "DELETE FROM \(LocalDatabase.table(type))") }
-        // The search indexes contain the terms of the erased texts.
+        // The search indexes contain the terms of the erased texts, so they are emptied too.
         for name in virtual { try database.execute(sql: "DELETE FROM \"\(name.replacing("\"", with: "\"\""))\"") }
         for table in ["deleted", "deletions", "shelf", "notices", "relays", "bytes", "local", "meta"] {
             try database.execute(sql: "DELETE FROM \(table)")

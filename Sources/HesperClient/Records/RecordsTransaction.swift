@@ -8,7 +8,7 @@ package import HesperModel
 /// the end of the transaction.
 package final class RecordsTransaction {
     package let database: Database
-    /// The wall clock at the beginning of the transaction.
+    /// The time of the wall clock at the beginning of the transaction.
     package let now: Timestamp
     private let makeID: () -> UniqueID
     private let tableVersions: TableVersions?
@@ -29,7 +29,7 @@ package final class RecordsTransaction {
         self.makeID = makeID
     }
 
-    /// An ID for a new object.
+    /// Makes an ID for a new object.
     package func newID() -> UniqueID { makeID() }
 
     func finish() throws {
@@ -67,7 +67,7 @@ package final class RecordsTransaction {
         }
     }
 
-    /// The clock of this copy. A new copy has a random node until a server gives it one.
+    /// The clock of this local copy. A new local copy has a random node until a server gives it one.
     package var clock: DeviceClock {
         get throws {
             if let deviceClock { return deviceClock.value }
@@ -85,12 +85,13 @@ package final class RecordsTransaction {
         return result
     }
 
-    /// Switches to another node: after signing in, and for a copied file. Unsent edits keep their clocks.
+    /// Switches to another node: after signing in, or because the database file was copied from another device, which continues to use
+    /// the former node. Unsent edits keep their clocks.
     package func setNode(_ node: NodeID) throws { try withClock { $0 = $0.continued(by: node) } }
 
     package func tick() throws -> Clock { try withClock { $0.tick(now) } }
 
-    /// The state of sync, which is saved with the changes that it covers.
+    /// The state of sync. It is saved in the same transaction as the changes that it covers.
     package var sync: SyncRecord {
         get throws {
             if let syncRecord { return syncRecord.value }
@@ -189,8 +190,8 @@ package final class RecordsTransaction {
             arguments: [object.id.data, columns.body, columns.clocks, columns.pending, stored, !object.exists])
     }
 
-    /// Removes an object's row, and its part of the digest. The stored digest is used, because `object` may have been
-    /// changed since.
+    /// Removes an object's row, and its part of the digest. The digest in the row is used, because `object` may have been changed after
+    /// it was stored.
     package func remove(_ object: LocalObject) throws {
         let sql = "DELETE FROM \(LocalDatabase.table(object.type)) WHERE id = ? RETURNING digest"
         let stored = try Data.fetchOne(database.cachedStatement(sql: sql), arguments: [object.id.data])
@@ -236,7 +237,7 @@ package final class RecordsTransaction {
         try addType(object.type)
         noteChange(of: "object.\(object.type)")
         let columns = object.columns
-        // One statement also finds out whether the ID is free.
+        // The statement that inserts the row also checks whether the ID is free.
         try database.cachedStatement(
             sql: """
                 INSERT INTO \(LocalDatabase.table(object.type)) (id, body, clocks, pending, isHidden)
@@ -406,7 +407,7 @@ package final class RecordsTransaction {
 }
 
 extension UniqueID {
-    /// The bytes as a value of SQLite.
+    /// The bytes of the ID, as a value of SQLite.
     var data: Data { Data(bytes) }
 
     init?(row: Row) { self.init(bytes: row[0] as Data) }
@@ -420,7 +421,7 @@ extension Digest {
 }
 
 extension LocalObject {
-    /// Reads the columns `body`, `clocks` and `pending`. The index of `body` is `first`.
+    /// Reads an object from the columns `body`, `clocks` and `pending` of its row. `first` is the index of `body`.
     init(id: UniqueID, type: String, row: Row, from first: Int = 0) throws {
         let columns = ObjectColumns(body: row[first], clocks: row[first + 1], pending: row[first + 2])
         do {

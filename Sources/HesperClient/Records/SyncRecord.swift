@@ -4,7 +4,7 @@ package import HesperModel
 package struct SyncRecord: Sendable, Equatable {
     /// The sync token of the next page; nil to read from the start.
     package var token: String?
-    /// The digest of the acknowledged values of this copy.
+    /// The digest of the acknowledged values of this local copy.
     package var digest = Digest.zero
     /// The server's digest at the end of the last round; nil while pages are left to read.
     package var serverDigest: Digest?
@@ -14,33 +14,34 @@ package struct SyncRecord: Sendable, Equatable {
     package var isReading = false
     /// Whether everything is being read again from the start, or data that the server turned out to lack is being resent.
     package var hasStartedOver = false
-    /// The time at which the copy was last repaired because the digests differed.
+    /// The time at which the local copy was last repaired because the digests differed.
     package var repaired: Timestamp?
-    /// The delay before changes over the quota are sent again, in milliseconds, and its end.
+    /// The delay before changes over the quota are sent again, in milliseconds; nil if no changes wait.
     package var fullWait: Int64?
+    /// The time at which the delay `fullWait` ends; nil if no changes wait.
     package var fullUntil: Timestamp?
     /// The reason why the user must sign in again; nil if that is not necessary.
     package var signInAgain: SignInReason?
-    /// Whether the server refused a clock because another copy of this file had used it.
+    /// Whether the server refused a clock, because another device with a copy of this database file had used the same clock.
     package var hasReusedClocks = false
 
     package enum SignInReason: String, Sendable {
         /// The session ended or was revoked.
         case expired
-        /// Another copy of this file used the same node.
+        /// The database file was copied, so that two devices used the same node.
         case copied
     }
 
     package init() {}
 
-    /// Shortens waits that are longer than any wait. The clock of this device was ahead when they began, or that of the device from
-    /// which this file was copied.
+    /// Shortens waits that are longer than the maximum. When such a wait began, the clock of this device, or of the device from which
+    /// the database file was copied, was ahead.
     mutating func limitWaits(at now: Timestamp) {
         if let wait = fullWait, let until = fullUntil { fullUntil = min(until, now.adding(wait)) }
         if let repaired, repaired > now { self.repaired = nil }
     }
 
-    /// Whether this copy equals the server's; nil while that is unknown.
+    /// Whether this local copy equals the server's data, according to their digests; nil while the server's digest is unknown.
     package var isIdentical: Bool? { serverDigest.map { $0 == digest } }
 }
 

@@ -1,9 +1,10 @@
 internal import GRDB
 
-/// Counts the changes of each table in the file, so that a process can detect the changes of other processes. SQLite
-/// reports that another process wrote to the file, but not to which tables.
+/// Counts the changes of each table in the database file, so that a process can detect the changes of other processes. SQLite reports
+/// that another process wrote to the file, but not to which tables.
 final class TableVersions: Sendable {
     private struct State {
+        /// The number of changes of each table that this process knows of.
         var numbers: [String: Int64] = [:]
         /// SQLite's `data_version`: it changes when another process commits.
         var dataVersion: Int64?
@@ -11,13 +12,13 @@ final class TableVersions: Sendable {
 
     private let state = Locked(State())
 
-    /// Reads the numbers when a file is opened.
+    /// Reads the stored number of each table. Called once, after the database file is opened.
     func begin(_ database: Database) throws {
         let numbers = try TableVersions.numbers(database)
         state.withLock { $0.numbers = numbers }
     }
 
-    /// Counts the changes of a transaction, before it is committed.
+    /// Counts a change of each table that a transaction changed, before the transaction is committed.
     func raise(_ tables: Set<String>, _ database: Database) throws {
         guard !tables.isEmpty else { return }
         for table in tables {
@@ -27,7 +28,7 @@ final class TableVersions: Sendable {
                     """
             ).execute(arguments: [table])
         }
-        // A process ignores its own changes.
+        // This process's own changes are counted in `state` too, so that they are not reported as changes of another process.
         database.afterNextTransaction { [self] _ in
             state.withLock { state in for table in tables { state.numbers[table, default: 0] += 1 } }
         }
@@ -53,11 +54,11 @@ final class TableVersions: Sendable {
 }
 
 extension LocalDatabase {
-    /// Notifies the observers of this process of the changes of other processes.
+    /// Notifies the observers in this process of changes that other processes made to the database file.
     /// - Returns: the changed tables.
     @discardableResult
     package func noticeOtherProcesses() async throws -> [String] {
-        // A transaction would lock the file for other processes each time.
+        // No transaction is begun to compare the versions, because it would lock the database file for other processes each time.
         try await writer.writeWithoutTransaction { [tableVersions] database in
             let tables = try tableVersions.changesOfOthers(database)
             if !tables.isEmpty {

@@ -5,22 +5,22 @@ internal import HesperModel
     internal import Security
 #endif
 
-/// Detects copies of a store's file and restored backups.
+/// Detects that the database file of a store was copied from another device or restored from a backup.
 ///
-/// A random word is stored both in the file and outside of it, and is replaced each time the file is opened. If the two
-/// differ, the file is a copy: it gets a new node, because two copies with one node would make equal clocks for
-/// different edits (merge.md, Clocks), and the user must sign in again.
+/// A random word is stored both in the database file and outside of it, and is replaced each time the file is opened. If the two words
+/// differ, the file is a copy. A copy gets a new node, because two devices with the same node would make equal clocks for different
+/// edits (merge.md, Clocks). The user must then sign in again.
 package enum CopyCheck {
     private static let key = "copyCheck"
 
-    /// Checks a file that was just opened.
+    /// Checks a database file that was just opened.
     /// - Returns: whether it is a copy.
     @discardableResult
     package static func run(_ records: RecordsTransaction, _ memory: any DeviceMemory) throws -> Bool {
         let saved = try records.meta(key)
         var store = saved?["store"]?.string ?? records.newID().description
         let word = saved?["word"]?.string
-        // Without storage outside of the file, copies cannot be detected. The server still refuses reused clocks.
+        // Without storage outside of the database file, copies cannot be detected. The server still refuses reused clocks.
         guard let known = try? memory.words(of: store) else { return false }
         let isCopy = word.map { !known.contains($0) } ?? false
         if isCopy {
@@ -40,14 +40,16 @@ package enum CopyCheck {
     }
 }
 
-/// Storage for small secrets that belongs to this device and is not part of backups.
+/// Storage for the random words of ``CopyCheck``. It belongs to this device and is not part of backups.
 package protocol DeviceMemory: Sendable {
-    /// The words of a store; empty if there are none.
+    /// The random words that were saved for a local copy, by which ``CopyCheck`` recognizes that its file was copied; empty if none
+    /// were saved.
     func words(of store: String) throws -> [String]
+    /// Saves words, and removes those that were saved before.
     func setWords(_ words: [String], of store: String) throws
 }
 
-/// A folder of the user that is not meant to be copied: `$XDG_STATE_HOME/hesper`, by default `~/.local/state/hesper`.
+/// Stores the words in a folder for data that belongs to one machine: `$XDG_STATE_HOME/hesper`, by default `~/.local/state/hesper`.
 package struct FolderMemory: DeviceMemory {
     private let folder: URL
 
@@ -78,7 +80,7 @@ package struct FolderMemory: DeviceMemory {
 }
 
 #if canImport(Security)
-    /// The Keychain. Its items stay on this device.
+    /// Stores the words in the Keychain, as items that stay on this device.
     package struct KeychainMemory: DeviceMemory {
         package init() {}
 

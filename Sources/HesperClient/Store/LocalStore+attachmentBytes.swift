@@ -2,9 +2,9 @@ internal import Foundation
 internal import GRDB
 package import HesperModel
 
-// The bytes of attachments in pieces, and attachments that are added in a transaction, for `HesperMirror`.
+// For `HesperMirror`: reading and storing the bytes of attachments in pieces, and adding attachments in a transaction.
 
-/// The bytes of an attachment as this device sees them.
+/// Whether the bytes of an attachment are on this device and on the server.
 package struct AttachmentState: Equatable, Sendable {
     /// Whether the bytes are on this device.
     package var hasBytes: Bool
@@ -32,7 +32,8 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-    /// Adds an attachment whose bytes are on this device to a note. An attachment with this ID that no note has is added again.
+    /// Adds an attachment whose bytes are on this device to a note. An attachment with this ID that was removed from its note is added
+    /// again.
     /// - Parameter file: the attachment for which the bytes were stored: `id` after ``LocalStore/addBytes(of:next:)``, or an attachment
     ///   with the same bytes.
     /// - Returns: false if the ID belongs to an attachment that was deleted or has other properties.
@@ -55,9 +56,10 @@ extension WriteTransaction {
 }
 
 extension LocalStore {
-    /// Stores the bytes of a new attachment. They are removed with ``removeBytes(of:)`` if the attachment is not added.
+    /// Stores the bytes of a new attachment. If the attachment is not added then, the caller must remove them with
+    /// ``removeBytes(of:)``.
     /// - Parameter next: returns the next bytes; nil at the end.
-    /// - Returns: the size and the hash.
+    /// - Returns: the size and the hash of the bytes.
     package func addBytes(
         of id: Attachment.ID, next: @escaping @Sendable () throws -> [UInt8]?
     ) async throws -> AttachmentData {
@@ -71,7 +73,7 @@ extension LocalStore {
         }.value
     }
 
-    /// Removes the bytes of attachments that a killed process did not add.
+    /// Removes stored bytes that belong to no attachment. They remain if a process is killed before it adds the attachment.
     package func removeUnusedBytes() async throws {
         let stored = try files.list().filter(\.value.isFinished).keys
         guard !stored.isEmpty else { return }
@@ -81,13 +83,13 @@ extension LocalStore {
 
     package func removeBytes(of id: Attachment.ID) throws { try files.delete(id.uniqueID) }
 
-    /// The file with the bytes of an attachment; nil if they are not on this device.
+    /// A reader of an attachment's bytes; nil if they are not on this device.
     package func bytes(of id: Attachment.ID) async throws -> AttachmentReader? {
         let name = try await database.performRead { try $0.hasBytes(id.uniqueID) ? $0.file(of: id.uniqueID) : nil }
         return name.map { AttachmentReader(files: files, name: $0) }
     }
 
-    /// Downloads the bytes of an attachment before all others, also if it is large. Returns at once.
+    /// Downloads the bytes of an attachment before all other downloads, also if it is large. Returns at once.
     package func wantBytes(of id: Attachment.ID) async throws {
         try await database.performWrite { records in
             try TransferTable.create(records)
@@ -105,7 +107,7 @@ extension LocalStore {
 }
 
 extension RecordsTransaction {
-    /// The files that have the bytes of an attachment, and those whose download has just ended.
+    /// The names of the files with the bytes of attachments, and of files whose download has ended but is not recorded yet.
     fileprivate func usedFiles() throws -> Set<UniqueID> {
         let sql = "SELECT file FROM bytes UNION SELECT id FROM transfers"
         guard try database.tableExists("transfers") else { return [] }
@@ -118,6 +120,6 @@ package struct AttachmentReader: Sendable {
     fileprivate let files: any AttachmentFiles
     fileprivate let name: UniqueID
 
-    /// Reads bytes. Fewer are returned at the end.
+    /// Reads at most `count` bytes; fewer at the end of the file.
     package func read(at offset: Int64, count: Int) throws -> [UInt8] { try files.read(name, at: offset, count: count) }
 }

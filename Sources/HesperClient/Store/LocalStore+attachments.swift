@@ -2,13 +2,13 @@ public import Foundation
 internal import HesperModel
 
 extension LocalStore {
-    /// Adds a file to a note. The file is copied, so that it may be changed or deleted afterwards.
+    /// Adds a file to a note as an attachment. Its bytes are copied to the store, so the file may be changed or deleted afterwards.
     ///
     ///     let photo = try await store.attach(url, to: note.id)
     ///
     /// - Parameters:
-    ///   - file: the file.
-    ///   - note: the note.
+    ///   - file: the file to attach.
+    ///   - note: the ID of the note.
     ///   - filename: the name that other devices see. By default, the name of the file.
     ///   - mimeType: the media type. By default, it is derived from the filename extension.
     /// - Throws: ``StoreError/notFound(objectType:id:)`` if there is no such note.

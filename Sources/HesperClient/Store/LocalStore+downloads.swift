@@ -2,7 +2,7 @@ public import Foundation
 internal import HesperModel
 
 extension LocalStore {
-    /// The bytes of an attachment. If they are not on this device, they are downloaded before all others.
+    /// The bytes of an attachment. If they are not on this device, they are downloaded before all other attachments.
     ///
     /// Large attachments are downloaded only by this method. ``data(of:)`` returns the bytes without downloading them.
     ///

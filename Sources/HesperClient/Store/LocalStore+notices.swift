@@ -4,7 +4,7 @@ internal import HesperModel
 /// A change that sync made to a text and that the user should know of.
 public struct SyncNotice: Identifiable, Sendable, Equatable {
     public enum Kind: Sendable {
-        /// Two devices replaced the same words. The text contains one version; the other one is in ``SyncNotice/texts``.
+        /// Two devices replaced the same words. The text contains one version of them; the other version is in ``SyncNotice/texts``.
         case merged
         /// The note was deleted on another device. Its unsent text is now in the note ``SyncNotice/continuation``.
         case rescued
@@ -17,33 +17,33 @@ public struct SyncNotice: Identifiable, Sendable, Equatable {
     public let id: Int64
     public let kind: Kind
     public let note: ObjectID<Note>
-    /// The note that now contains the text.
+    /// The note that now contains the text; nil for ``Kind/merged``.
     public let continuation: ObjectID<Note>?
-    /// The words that a merge replaced, or the text that was moved to a new note.
+    /// For ``Kind/merged``, the words that the merge did not keep. For ``Kind/rescued``, the text, if a new note was created for it.
     public let texts: [String]
     public let date: Date
 }
 
 /// A change that the server rejected. It is kept until the app dismisses it.
 public struct RejectedChange: Identifiable, Sendable, Equatable {
-    /// The number of the change in this store.
+    /// The number of the rejected change in this store.
     public let id: Int64
     public let objectType: String
     public let objectID: UUID
-    /// The attribute, such as `attributes.title`. Nil if the object as a whole or its deletion was rejected.
+    /// The name of the rejected attribute, such as `attributes.title`. Nil if the object as a whole or its deletion was rejected.
     public let attribute: String?
     /// The rejected value, as text.
     public let value: String?
     public let isDeletion: Bool
-    /// The code of the reason, such as `invalid-field`.
+    /// The server's error code, such as `invalid-field`.
     public let code: String
-    /// The reason.
+    /// The server's explanation of why the change was rejected.
     public let message: String
     public let date: Date
 }
 
 extension LocalStore {
-    /// The notices, now and whenever they change.
+    /// The notices of this store, now and whenever one is added or removed.
     public var notices: Snapshots<[SyncNotice]> { snapshots { try $0.records.notices().map(SyncNotice.init) } }
 
     /// Removes a notice, for example when the user has seen it.
@@ -51,7 +51,7 @@ extension LocalStore {
         try await database.performWrite { try $0.removeNotice(notice.id) }
     }
 
-    /// The changes that the server rejected, now and whenever they change.
+    /// The changes that the server rejected, now and whenever one is added or removed.
     public var shelf: Snapshots<[RejectedChange]> { snapshots { try $0.records.shelf().map(RejectedChange.init) } }
 
     /// Removes a rejected change, for example when the user has seen it.
@@ -61,8 +61,8 @@ extension LocalStore {
 }
 
 extension ReadTransaction {
-    /// The note in which the text of a deleted note was kept; nil if there is none, or if it is deleted too. It may not have
-    /// arrived yet.
+    /// The note in which the text of a deleted note was kept; nil if there is none, or if that note is deleted too. The note may not
+    /// have arrived on this device yet.
     package func continuation(of id: ObjectID<Note>) throws -> ObjectID<Note>? {
         try reader.records.continuation(of: id.uniqueID).map { ObjectID($0) }
     }

@@ -44,11 +44,11 @@ extension LocalStore {
 
     /// The effect of ``LocalStore/signOut(erasing:)`` on the local copy.
     public enum Erasing: Sendable {
-        /// Keeps it. It continues to sync when the same account signs in again.
+        /// Keeps the local copy. It continues to sync when the same account signs in again.
         case nothing
-        /// Erases it, unless it has unsent changes.
+        /// Erases the local copy, unless it has unsent changes.
         case ifSent
-        /// Erases it. Unsent changes are lost.
+        /// Erases the local copy. Unsent changes are lost.
         case always
     }
 
@@ -71,7 +71,8 @@ extension LocalStore {
 
     private func end(_ session: Session?, _ erasing: Erasing) async throws {
         if let session {
-            // If the server cannot be reached, the device remains in the account's list of devices, where it can be removed.
+            // Errors are ignored: if the server cannot be reached, the device remains in the account's list of devices, where it can be
+            // removed.
             let accounts = Accounts(server: session.server, transport: makeTransport(session.server))
             try? await accounts.signOut(session)
         }
@@ -113,7 +114,7 @@ extension LocalStore {
 
     // MARK: Status
 
-    /// The status of sync now.
+    /// The current status of sync.
     public var status: SyncStatus { runner.status }
 
     /// The status of sync, now and whenever it changes. A slow observer may miss some states, but never the last one.

@@ -2,7 +2,7 @@ public import Foundation
 internal import GRDB
 package import HesperModel
 
-/// The local copy of a user's objects: one SQLite file, which works with or without an account.
+/// The local copy of a user's objects: a SQLite database file, which works with or without an account.
 ///
 ///     let store = try await LocalStore(at: url, Recipe.self)
 ///     let soup = try await store.insert(Recipe(title: "Soup"))
@@ -13,7 +13,7 @@ package import HesperModel
 /// Reading and writing never wait for the network, and never fail because of it.
 public final class LocalStore: Sendable {
     package let database: LocalDatabase
-    /// The bytes of attachments.
+    /// The files with the bytes of attachments.
     package let files: any AttachmentFiles
     private let objectTypes: Set<String>
     /// The defaults of declared attributes, by type.
@@ -21,18 +21,18 @@ public final class LocalStore: Sendable {
     let history = UndoHistory()
     /// Syncs the local copy while the user is signed in.
     let runner: SyncRunner
-    /// Lets only one of the processes that have the file open connect. Nil for a store without a file.
+    /// Ensures that only one of the processes that have the database file open connects to the server. Nil for a database in memory.
     private let lock: ConnectionLock?
     private let isSuspended = Locked(false)
     /// Connects to a server.
     let makeTransport: @Sendable (ServerURL) -> any Transport
 
-    /// Opens a store. The file is created if it does not exist. Attachments are stored in a folder beside it.
+    /// Opens a store. The database file is created if it does not exist. The bytes of attachments are stored in a folder beside it.
     /// - Parameters:
-    ///   - url: the SQLite file.
+    ///   - url: the database file.
     ///   - types: the types that the app declares. ``Note``, ``Tag`` and ``Attachment`` need not be given.
     /// - Throws: ``StoreError/invalidType(_:)`` if a type is declared in a way that cannot sync;
-    ///   ``StoreError/newerVersion``, ``StoreError/unavailable(_:)`` or ``StoreError/damaged(_:)`` if the file cannot be used.
+    ///   ``StoreError/newerVersion``, ``StoreError/unavailable(_:)`` or ``StoreError/damaged(_:)`` if the database file cannot be used.
     public convenience init(at url: URL, _ types: any SyncedObject.Type...) async throws {
         #if canImport(Security)
             try await self.init(at: url, KeychainMemory(), types)
@@ -41,7 +41,7 @@ public final class LocalStore: Sendable {
         #endif
     }
 
-    /// Opens a store in a file, and checks whether the file is a copy.
+    /// Opens a store, and checks whether its database file was copied from another device.
     package convenience init(
         at url: URL, _ memory: any DeviceMemory, now: @escaping @Sendable () -> Timestamp = LocalDatabase.wallClock,
         _ types: [any SyncedObject.Type],
@@ -216,7 +216,7 @@ public final class LocalStore: Sendable {
 
     // MARK: Several processes
 
-    /// Checks regularly, until the store is released, whether another process changed the file or has stopped syncing.
+    /// Checks regularly, until the store is released, whether another process changed the database file or has stopped syncing.
     private func watchOtherProcesses() {
         Task.detached(priority: .utility) { [weak self] in
             while await self?.lookAtOtherProcesses() != nil {
@@ -226,7 +226,7 @@ public final class LocalStore: Sendable {
     }
 
     private func lookAtOtherProcesses() async {
-        // Errors are ignored here, for example if the file is busy or damaged: the app's next access to the store reports them.
+        // Errors are ignored here, for example if the database is busy or damaged: the app's next access to the store reports them.
         let tables = (try? await database.noticeOtherProcesses()) ?? []
         if tables.contains("meta") {
             await runner.sessionChanged()
@@ -288,14 +288,14 @@ public final class LocalStore: Sendable {
         }
     }
 
-    /// Replaces errors of the database with the corresponding ``StoreError``.
+    /// Runs `body`, and replaces errors of the database with the corresponding ``StoreError``.
     static func reporting<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch { throw StoreError.reported(error) }
     }
 }
 
 extension StoreError {
-    /// The error to report to the app.
+    /// The error to report to the app instead of an error of the database.
     static func reported(_ error: any Error) -> any Error {
         switch error {
         case LocalDatabaseError.newerVersion: StoreError.newerVersion

@@ -2,15 +2,15 @@ public import Foundation
 internal import GRDB
 internal import HesperModel
 
-/// Values of the app that stay on this device: they are in the file, but are never sent. They can be written in the same transaction
-/// as objects, so that both are always consistent.
+/// Values of the app that stay on this device: they are in the database file, but are never sent. They can be written in the same
+/// transaction as objects, so that both are always consistent.
 ///
 ///     try await store.write { tx in
 ///         try tx.merge(text, base: base, into: note.id)
 ///         try tx.setLocal("base.\(note.id)", Data(text.utf8))
 ///     }
 extension WriteTransaction {
-    /// Saves a value.
+    /// Saves a value under a name.
     /// - Parameters:
     ///   - name: the name of the value.
     ///   - value: the value; nil to remove it.
@@ -28,7 +28,7 @@ extension WriteTransaction {
     /// The value that was saved under a name; nil if there is none.
     public func local(_ name: String) throws -> Data? { try writer.reader.local(name) }
 
-    /// See ``ReadTransaction/version(of:)``.
+    /// The version of an object. See ``ReadTransaction/version(of:)``.
     public func version<Object: SyncedObject>(of id: ObjectID<Object>) throws -> String? {
         try writer.reader.version(of: id)
     }
@@ -93,6 +93,7 @@ extension StoreReader {
         return versions
     }
 
-    /// A clock identifies a value (merge.md, Clocks), so the clocks of an object identify its values.
+    /// Computes the version of an object from its clocks. A clock identifies a value (merge.md, Clocks), so the clocks of an object
+    /// identify its values.
     private static func version(_ clocks: String) -> String { Digest(of: Array(clocks.utf8)).description }
 }

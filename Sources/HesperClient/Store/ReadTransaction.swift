@@ -61,7 +61,7 @@ final class StoreReader {
         guard objectTypes.contains(Object.objectType) else { throw StoreError.typeNotDeclared(Object.objectType) }
     }
 
-    /// The record of an object that the app sees.
+    /// The record of an object; nil if the app does not see such an object.
     func record<Object: SyncedObject>(_ id: ObjectID<Object>) throws -> LocalObject? {
         try check(Object.self)
         guard let object = try records.object(id.uniqueID, type: Object.objectType), object.exists,
@@ -147,7 +147,7 @@ final class Membership {
         return target
     }
 
-    /// The ID of a live tag or attachment and the IDs that were merged into it; empty if it is not live.
+    /// The ID of a live tag or attachment and the IDs that were merged into it; no IDs if the tag or attachment is not live.
     func sources(of id: UniqueID) throws -> [UniqueID] {
         guard try target(of: id) == id else { return [] }
         var found = [id]

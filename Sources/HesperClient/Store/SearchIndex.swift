@@ -31,7 +31,7 @@ struct SearchIndex {
     /// - Returns: whether more rows may have to be indexed.
     func update(_ records: RecordsTransaction, atMost limit: Int = 500) throws -> Bool {
         let known = try indexedAttributes(records)
-        // Versions of an app with different properties may share the file, so the index covers the properties of all of them.
+        // Versions of an app with different properties may share the database file, so the index covers the properties of all versions.
         let all = Set(known).union(attributes).sorted()
         if all != known { try create(all, records) }
         let texts = all.map { "coalesce(\(Column.json($0)), '')" }.joined(separator: " || char(10) || ")
@@ -79,7 +79,7 @@ struct SearchIndex {
         try records.setMeta("search.\(type)", .array(attributes.map(JSON.string)))
     }
 
-    /// The statement that finds objects. More relevant objects come first (the rank of FTS5).
+    /// The SQL statement that finds the objects that match a query. More relevant objects come first (the rank of FTS5).
     func find(_ query: SearchQuery, limit: Int?) -> SQL {
         let limit: SQL = limit.map { "LIMIT \(max(0, $0))" } ?? ""
         // Without words, a query matches everything.

@@ -3,7 +3,7 @@ internal import HesperModel
 /// A change that a transaction made, with the data that is needed to undo it.
 enum UndoEntry: Sendable {
     case inserted(UniqueID, type: String)
-    /// The object before the deletion.
+    /// An object was deleted. The associated value is the object before its deletion.
     case deleted(LocalObject)
     case changed(UniqueID, type: String, Change)
 
@@ -18,7 +18,7 @@ enum UndoEntry: Sendable {
 /// A new object that undo or redo created, because the deletion of the former object could no longer be undone.
 struct Remade: Sendable {
     let id: UniqueID
-    /// The clocks of its registers, by the clocks of the same registers of the former object.
+    /// The clocks of the new object's registers, by the clocks of the same registers of the former object.
     let clocks: [Clock: Clock]
 }
 
@@ -32,7 +32,7 @@ final class UndoHistory: Sendable {
     private let state = Locked(State())
     private static let maximumSteps = 100
 
-    /// Adds a transaction. Transactions that were undone before can no longer be redone.
+    /// Adds the entries of a transaction. Transactions that were undone before can no longer be redone.
     func append(_ step: [UndoEntry]) {
         guard !step.isEmpty else { return }
         state.withLock { state in
@@ -45,12 +45,12 @@ final class UndoHistory: Sendable {
     /// Forgets all transactions.
     func clear() { state.withLock { $0 = State() } }
 
-    /// The last transaction to undo or to redo.
+    /// The entries of the last transaction to undo or to redo.
     func last(isRedo: Bool) -> [UndoEntry]? { state.withLock { isRedo ? $0.undone.last : $0.done.last } }
 
     /// Replaces the last transaction to undo or to redo with its reversal.
-    /// - Parameter remade: the objects that the reversal created again, by their former IDs. The other transactions are
-    ///   changed to refer to them.
+    /// - Parameter remade: the objects that the reversal created again, by their former IDs. The remaining entries of the history are
+    ///   changed to refer to the new objects.
     func reversed(isRedo: Bool, by step: [UndoEntry], remade: [UniqueID: Remade]) {
         state.withLock { state in
             _ = isRedo ? state.undone.popLast() : state.done.popLast()
@@ -131,7 +131,7 @@ extension StoreWriter {
         }
     }
 
-    /// The value for a register that was not set before.
+    /// The value to write when the setting of a register that had no value before is undone.
     private func unset(
         _ attribute: String, of record: LocalObject, like after: Value, _ defaults: (String, String) -> Value?
     ) -> Value {
@@ -141,12 +141,13 @@ extension StoreWriter {
             return created
         }
         if let value = defaults(record.type, attribute) { return value }
-        // A member of a set: `false` if it is named by its ID or number, else null (`ElementRegister`).
+        // The value that removes a member of a set: `false` if the member is named by its ID or number, else null (`ElementRegister`).
         if case .bool = after { return .bool(false) }
         return .null
     }
 
-    /// Restores a deleted object: the same object while its deletion is held, later a new one with the same values.
+    /// Restores a deleted object. While its deletion is held, the same object is shown again; later, a new object with the same values
+    /// is created.
     /// - Returns: the new object; nil if the same object was restored, or if it cannot be restored.
     private func restore(_ record: LocalObject) throws -> Remade? {
         if let deletion = try records.deletion(of: record.id) {
@@ -156,7 +157,7 @@ extension StoreWriter {
                 return nil
             }
         }
-        // The bytes of an attachment belong to its former ID.
+        // An attachment cannot be restored with a new ID, because its bytes on the server belong to the former ID.
         guard record.type != TypeName.attachment else { return nil }
         let id = records.newID()
         var copy = LocalObject(id: id, type: record.type)

@@ -3,13 +3,13 @@ internal import GRDB
 internal import HesperModel
 
 extension LocalStore {
-    /// Writes unsent changes to a file of JSON lines. The store may be damaged, or written by a later version of the
-    /// library.
+    /// Writes the unsent changes of a store to a file of JSON lines. The database file of the store may be damaged, or written by a
+    /// later version of the library.
     ///
-    /// Use it when opening a store throws ``StoreError/damaged(_:)``, before the file is deleted. Each line is an
-    /// object: `{"type": "recipe", "id": "…", "values": {"attributes.title": "Leek soup"}}`, or a deletion.
+    /// Use it when opening a store throws ``StoreError/damaged(_:)``, before the database file is deleted. Each line is an object:
+    /// `{"type": "recipe", "id": "…", "values": {"attributes.title": "Leek soup"}}`, or a deletion.
     /// - Parameters:
-    ///   - store: the file of the store.
+    ///   - store: the database file of the store.
     ///   - file: the file to write. It is replaced if it exists.
     /// - Returns: the number of objects and deletions that were written. Rows that cannot be read are left out.
     @discardableResult
@@ -17,7 +17,7 @@ extension LocalStore {
         var lines: [JSON] = []
         var configuration = Configuration()
         configuration.readonly = true
-        // With this setting, SQLite also reads a truncated file. The connection is read-only.
+        // With this setting, SQLite also reads a truncated database file. It does no harm, because the connection is read-only.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA writable_schema = ON") }
         let database = try reporting { try DatabaseQueue(path: store.path, configuration: configuration) }
         try reporting {
@@ -40,7 +40,7 @@ extension LocalStore {
     }
 }
 
-/// Reads rows of a file that may be damaged.
+/// Reads rows of a database file that may be damaged.
 private enum UnsentRows {
     static func objects(of type: String, _ database: Database) -> [JSON] {
         rows(of: LocalDatabase.table(type), "id, body, clocks, pending", database) { row in

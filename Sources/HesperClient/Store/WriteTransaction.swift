@@ -42,8 +42,9 @@ public struct WriteTransaction {
     ///
     ///     try tx.update(soup.id) { $0.title = "Leek soup"; $0.cooked += 1 }
     ///
-    /// Only the properties that differ afterwards are written. To write a text that was read earlier and edited since, use
-    /// ``save(_:)``, which merges it. Here it would replace the changes that have arrived since it was read.
+    /// Only the properties that differ afterwards are written. To write a text that was read earlier and edited since,
+    /// use ``save(_:)``, which merges it. With this method, the text would replace the changes that have arrived since
+    /// it was read.
     /// - Returns: the object as it was stored.
     /// - Throws: ``StoreError/notFound(objectType:id:)`` if there is no such object.
     @discardableResult
@@ -53,8 +54,8 @@ public struct WriteTransaction {
         try writer.update(id, edit)
     }
 
-    /// Writes the properties that differ from those that were read, and leaves all others as they are. A text is merged with the
-    /// changes that arrived since it was read. If the object was not read from the store and does not exist, it is added.
+    /// Writes the properties that differ from those that were read, and leaves all other properties as they are. A text is merged with
+    /// the changes that arrived since it was read. If the object was not read from the store and does not exist, it is added.
     /// - Returns: the object as it is now, with the changes of other devices. Save later changes to this value.
     /// - Throws: ``StoreError/notFound(objectType:id:)`` if the object was deleted since it was read.
     @discardableResult
@@ -62,7 +63,7 @@ public struct WriteTransaction {
         try writer.save(object)
     }
 
-    /// Changes the text of a note to one that was edited from `base`, for example in a file. Changes that were made to the note's
+    /// Replaces the text of a note with a text that was edited from `base`, for example in a file. Edits that were made to the note's
     /// text since `base` are merged with it.
     /// - Returns: the note as it is now.
     /// - Throws: ``StoreError/notFound(objectType:id:)`` if there is no such note; ``StoreError/invalidValue(_:)`` if the merged text
@@ -91,7 +92,7 @@ extension RecordsTransaction {
 final class StoreWriter {
     let reader: StoreReader
     let records: RecordsTransaction
-    /// The changes so far, in order.
+    /// The entries for the changes that were made so far, in order.
     private(set) var step: [UndoEntry] = []
 
     /// The time for which a deletion can be undone without creating a new object, in milliseconds.
@@ -183,7 +184,7 @@ final class StoreWriter {
         return try reader.read(record)
     }
 
-    /// Adds to this node's register of a counter.
+    /// Adds a number to this node's register of a counter.
     func add(_ delta: Int, to attribute: String, of record: inout LocalObject) throws {
         let part = "\(attribute).\(try records.clock.node)"
         var standing: Int64 = 0

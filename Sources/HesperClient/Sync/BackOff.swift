@@ -1,5 +1,5 @@
-/// Delays before retries: exponential, and randomized between half of the delay and the whole, so that devices do not
-/// all retry at once.
+/// Computes the delays before retries. They grow exponentially, and are randomized between half of the delay and the whole, so that
+/// devices do not all retry at once.
 ///
 /// The random numbers come from a seed (SplitMix64; Steele, Lea and Flood 2014), so that a simulation can be repeated.
 package struct BackOff: Sendable, Equatable {
@@ -10,7 +10,7 @@ package struct BackOff: Sendable, Equatable {
     /// The delay before a retry, in milliseconds.
     /// - Parameters:
     ///   - failures: the number of failures in succession, at least 1.
-    ///   - first: the greatest delay after the first failure. It doubles with each failure.
+    ///   - first: the maximum delay after the first failure. It doubles with each failure.
     package mutating func delay(afterFailures failures: Int, from first: Int64, upTo maximum: Int64) -> Int64 {
         let doublings = min(max(failures - 1, 0), 30)
         let whole = min(first << Int64(doublings), maximum)

@@ -6,7 +6,7 @@ package struct PushBatch: Sendable, Equatable {
     package struct Part: Sendable, Equatable {
         var id: UniqueID
         var type: String
-        /// Set if the object is new, or is resent with the fields that are set once.
+        /// The fields of the object that are set once. Nil unless the object is new, or these fields are resent to a restored server.
         var made: LocalObject.Made?
         var edits: [String: LocalEdit]
     }
@@ -19,9 +19,9 @@ package struct PushBatch: Sendable, Equatable {
     package var isEmpty: Bool { parts.isEmpty && deletions.isEmpty }
     var count: Int { parts.count + deletions.count }
 
-    /// The maximum number of objects and deletions. Servers accept more.
+    /// The maximum number of objects and deletions in a push. Servers accept more.
     static let objectLimit = 1_500
-    /// The maximum estimated size in bytes. Servers accept more.
+    /// The maximum estimated size of a push, in bytes. Servers accept more.
     private static let byteLimit = 4 << 20
 
     /// Adds a part unless the push is full. An empty push accepts a part of any size.
@@ -33,7 +33,7 @@ package struct PushBatch: Sendable, Equatable {
         return true
     }
 
-    /// The member `changes` of the request.
+    /// The push in JSON, as the member `changes` of the request.
     /// - Parameter withBases: whether to send the texts of all bases, because the server may lack them.
     func changes(withBases: Bool) -> JSON {
         var sections: [String: [JSON]] = [:]
@@ -145,7 +145,7 @@ extension RecordsTransaction {
         }
     }
 
-    /// Discards the unsent edits of an object. Removes the object if the server has nothing of it.
+    /// Discards the unsent edits of an object. Removes the object if the server has no values of it.
     func discardEdits(of id: UniqueID) throws {
         guard var object = try object(id), object.isPending else { return }
         object.made = nil

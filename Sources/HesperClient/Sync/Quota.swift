@@ -1,7 +1,8 @@
 internal import GRDB
 internal import HesperModel
 
-/// Changes that were rejected because the account is full (clients.md, rule 14). They stay unsent and wait.
+/// Changes that the server rejected because the account is full (clients.md, rule 14). They stay unsent, and are held until they are
+/// sent again.
 extension RecordsTransaction {
     private static let firstWait: Int64 = 60_000
     private static let longestWait: Int64 = 3_600_000
@@ -16,8 +17,8 @@ extension RecordsTransaction {
         }
     }
 
-    /// Holds a part that exceeds the quota. A new object is held as a whole. Of an existing object, the large values are
-    /// held, and the others are sent again at once; if no value is large, all are held.
+    /// Holds the changes of a part that exceeds the quota. A new object is held as a whole. Of an existing object, the large values are
+    /// held, and its small values are sent again at once; if no value is large, all values are held.
     func hold(_ part: PushBatch.Part, isRelay: Bool) throws {
         guard var object = try object(part.id, type: part.type) else { return }
         if part.made != nil {

@@ -2,10 +2,10 @@ internal import Foundation
 internal import GRDB
 internal import HesperModel
 
-/// The result of processing a response.
+/// The result of processing a response of sync or a page of the event stream.
 struct Received {
-    /// The slugs with which the server refused clocks. The edits get new clocks (after `clock-reused`, once the user
-    /// has signed in again), and are sent again.
+    /// The slugs of the problems with which the server refused clocks. Edits with refused clocks get new clocks (after `clock-reused`,
+    /// once the user has signed in again), and are sent again.
     var refusedClocks: Set<String> = []
     /// Whether processing the response made changes that must be sent.
     var hasNewEdits = false
@@ -14,10 +14,11 @@ struct Received {
 /// Processes a response of sync or a page of the event stream: receipts and changes of the server, in one transaction
 /// with the sync token (clients.md, rules 3 to 5, 9, 14).
 extension RecordsTransaction {
-    /// The slugs with which the server refuses a clock. The edit then gets a new clock.
+    /// The slugs of the problems with which the server refuses a clock. The edit then gets a new clock.
     private static let clockRefusals: Set<String> = ["clock-ahead", "clock-reused"]
     private static let overQuota = "quota-exceeded"
 
+    /// Processes a page.
     /// - Parameter push: the push that the page answers; empty for an event.
     func receive(_ page: JSON, answering push: PushBatch) throws -> Received {
         if let serverClock = page["serverClock"]?.clock { try withClock { $0.learn(serverClock, wall: now) } }
@@ -89,7 +90,8 @@ extension RecordsTransaction {
         var receipts: [ReceiptKey: JSON] = [:]
         for receipt in results {
             guard let id = receipt["uniqueID"]?.id else { continue }
-            // One push may contain an object and its DeletedObject.
+            // One push may contain an object and its DeletedObject, which have the same ID. The pointer shows which one a receipt is
+            // for.
             let isDeletion = receipt["pointer"]?.string?.hasPrefix("/changes/deletedObjects") ?? false
             receipts[ReceiptKey(id: id, isDeletion: isDeletion)] = receipt
         }
@@ -122,7 +124,7 @@ extension RecordsTransaction {
     /// edits over the quota are held.
     /// - Returns: the slugs with which clocks were refused.
     private func take(_ receipt: JSON, of part: PushBatch.Part, isRelay: Bool) throws -> Set<String> {
-        // The DeletedObject is in the same response. The unsent text is rescued when it is processed.
+        // The DeletedObject is in the same response. The unsent text is rescued when the DeletedObject is processed.
         if receipt["status"]?.string == "deleted" { return [] }
         let problem = receipt["problem"]
         if problem?["slug"]?.string == RecordsTransaction.overQuota {
@@ -198,7 +200,8 @@ extension RecordsTransaction {
         if object.isPending || !object.registers.isEmpty || !object.fixed.isEmpty {
             try save(object)
         } else if problem == nil, part.made != nil, object.isAcknowledged {
-            // An object of an app may have no attributes. A tag whose name was rejected does not exist.
+            // An acknowledged object without values is kept, because an object of an app may have no attributes. In contrast, a tag
+            // whose name was rejected is not acknowledged, and is removed.
             try save(object)
         } else {
             try remove(object)
@@ -302,8 +305,8 @@ extension RecordsTransaction {
         }
     }
 
-    /// Adds attachments to notes again that the server refused because another note had them (`attachment-in-use`), if a note has
-    /// removed the attachment or was deleted since.
+    /// Retries attachments that the server refused because another note had them (`attachment-in-use`): adds each of them to its
+    /// note again when another note has removed it, or when a note was deleted.
     /// - Parameter freed: the registers of the attachments that notes have removed.
     private func retryAttachments(freed: [(id: UniqueID, attributes: Set<String>)], isNoteDeleted: Bool) throws {
         guard isNoteDeleted || !freed.isEmpty else { return }

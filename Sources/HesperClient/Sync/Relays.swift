@@ -7,15 +7,16 @@ struct Relay {
     let id: UniqueID
     /// The object's type; nil for a DeletedObject.
     var type: String?
-    /// The registers to resend; nil for all.
+    /// The names of the registers to resend; nil for all registers.
     var attributes: [String]?
     /// Whether the fields that are set once are resent too.
     var isWhole = true
     /// The texts to resend, one per push. They are copied here because the restored server's text may replace the object's text
     /// before they are resent.
     var texts: [Cell] = []
-    /// The server's values of the object. This copy reverts to them if the server refuses to accept the resent values.
+    /// The server's values of the fields that are set once. The local copy reverts to them if the server refuses the resent values.
     var theirFixed: [String: Value] = [:]
+    /// The server's registers of the object. The local copy reverts to them if the server refuses the resent values.
     var theirRegisters: [String: Cell] = [:]
 }
 
@@ -80,7 +81,7 @@ extension RecordsTransaction {
     func nextRelays(limit: Int) throws -> PushBatch {
         var push = PushBatch(isRelay: true)
         var size = 0
-        // DeletedObjects first, then tags (clients.md, rule 10).
+        // DeletedObjects are sent first, then tags (clients.md, rule 10).
         let sql = """
             SELECT id, record FROM relays
             ORDER BY CASE coalesce(record ->> 'type', '') WHEN '' THEN 0 WHEN 'tag' THEN 1 ELSE 2 END, id
@@ -132,7 +133,7 @@ extension RecordsTransaction {
         try save(relay)
     }
 
-    /// Replaces a resent value that the server refused with the server's value, so that both copies are equal again.
+    /// Replaces a resent value that the server refused with the server's value, so that the local copy equals the server's data again.
     /// - Parameter attribute: the register; nil for the fields that are set once.
     func giveUp(_ attribute: String?, of object: inout LocalObject) throws {
         let relay = try relay(object.id)

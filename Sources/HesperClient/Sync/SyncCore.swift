@@ -31,8 +31,9 @@ package enum SyncEffect: Sendable, Equatable {
 package struct SyncProgress: Sendable, Equatable {
     /// Whether a round has ended since sync began, and none has failed since.
     package var hasFinished = false
-    /// The number of objects and of bytes that are left to read.
+    /// The number of objects that are left to read.
     package var objectsToFetch = 0
+    /// The number of bytes that are left to read.
     package var bytesToFetch: Int64 = 0
     /// The time since which the server cannot be reached.
     package var offlineSince: Timestamp?
@@ -51,15 +52,15 @@ package struct SyncProgress: Sendable, Equatable {
 /// Rounds of sync: each sends a push and receives a page, until nothing is left on either side (protocol.md, Sync cycle).
 ///
 /// A synchronous value without tasks, timers, network and randomness. Each step runs in one transaction, and returns
-/// what to do after the transaction is committed. If the transaction fails, the value must be replaced with a copy from
-/// before the step.
+/// the effects to carry out after the transaction is committed. If the transaction fails, the value must be replaced
+/// with a copy from before the step.
 package struct SyncCore: Sendable {
     package private(set) var progress = SyncProgress()
     private var backOff: BackOff
     private var number = 0
     private var request: (number: Int, push: PushBatch)?
-    /// Whether an event with changes was received after the last request was sent. The digest of the response may then be older
-    /// than the copy.
+    /// Whether an event with changes was received after the last request was sent. The digest in the response may then be older than
+    /// the local copy.
     private var hasNewerEvent = false
     /// The time of the next sync because of a change, a request or an event; 0 to sync at once, even before a scheduled retry.
     private var due: Timestamp?
@@ -88,13 +89,14 @@ package struct SyncCore: Sendable {
     private struct Stream {
         var isOpen = false
         var openedAt = Timestamp(clamping: 0)
-        /// The number of successive interruptions.
+        /// The number of times in succession that the stream was interrupted.
         var breaks = 0
-        /// The earliest time at which it may be opened again.
+        /// The earliest time at which the stream may be opened again.
         var after = Timestamp(clamping: 0)
         var retry: Int64?
     }
 
+    /// Creates the state of sync before the first round.
     /// - Parameter seed: determines the random delays.
     package init(seed: UInt64) { backOff = BackOff(seed: seed) }
 
@@ -111,14 +113,14 @@ package struct SyncCore: Sendable {
     /// A stream that was open for this long before it was interrupted is opened again at once.
     private static let stableStream: Int64 = 30_000
     private static let hour: Int64 = 3_600_000
-    /// The number of objects of a page.
+    /// The maximum number of objects that are requested for a page.
     private static let page = 500
     /// The maximum number of requests of one round.
     private static let requestLimit = 10_000
     /// The maximum number of responses with refused clocks in one round.
     private static let clockRefusalLimit = 5
 
-    /// Takes one step.
+    /// Processes an input, and returns the effects to carry out.
     package mutating func step(_ input: SyncInput, _ transaction: RecordsTransaction) throws -> [SyncEffect] {
         let now = transaction.now
         if now < lastStep { clockWasSetBack(to: now) }
@@ -147,7 +149,8 @@ package struct SyncCore: Sendable {
         return effects
     }
 
-    /// Makes everything due that waits for a time: it may be the time of a clock that was ahead by years.
+    /// Makes everything due that waits for a time, because the time may have been determined while the clock was ahead
+    /// by years.
     private mutating func clockWasSetBack(to now: Timestamp) {
         due = due.map { min($0, now) }
         progress.nextTry = progress.nextTry.map { min($0, now) }
@@ -203,8 +206,8 @@ package struct SyncCore: Sendable {
             if push.isEmpty { push = try transaction.nextPush(limit: round.objectLimit) }
         }
         if push.isEmpty, !round.hasMore, !round.isConfirmed, try transaction.sync.isIdentical == false {
-            // Events that are newer than this response may have been processed before. The digests must differ twice
-            // (protocol.md, Events).
+            // The local copy is repaired only if the digests differ twice in succession, because an event that is newer than this
+            // response may have been processed before it (protocol.md, Events).
             round.isConfirmed = true
             round.hasMore = true
         }
@@ -300,7 +303,8 @@ package struct SyncCore: Sendable {
                 return restart(&effects)
             }
             if problem.slug == "too-large" && push.count > 1 {
-                // The server would have to load too much stored data of these objects, so the next push has half as many.
+                // The server refused the push because it would have to load too much stored data of its objects. The
+                // next push has half as many objects.
                 round.objectLimit = push.count / 2
                 self.round = round
             } else if problem.slug == "token-expired" {
@@ -334,6 +338,7 @@ package struct SyncCore: Sendable {
         self.round = round
     }
 
+    /// Ends the round, and schedules the next attempt.
     /// - Parameter problem: nil if the server could not be reached.
     private mutating func fail(_ problem: ServerProblem?, at now: Timestamp, _ effects: inout [SyncEffect]) {
         round = nil
@@ -357,7 +362,7 @@ package struct SyncCore: Sendable {
         backOff.delay(afterFailures: failures, from: SyncCore.firstRetry, upTo: SyncCore.longestDelay)
     }
 
-    /// The time of the next sync. Changes wait for a scheduled retry.
+    /// The time of the next sync. If a retry is scheduled, changes are not sent before the retry.
     private func nextSync(_ transaction: RecordsTransaction) throws -> Timestamp {
         let now = transaction.now
         if let due, due.milliseconds == 0 { return due }
@@ -428,12 +433,12 @@ extension RecordsTransaction {
 }
 
 extension Timestamp {
-    /// The time that is this number of milliseconds later.
+    /// The time that is the given number of milliseconds later.
     func adding(_ milliseconds: Int64) -> Timestamp { Timestamp(clamping: self.milliseconds + milliseconds) }
 }
 
 extension String {
-    /// The text as part of a query.
+    /// The text with percent-encoding, as in the query of a URL.
     var percentEncoded: String {
         utf8.map { byte in
             let isPlain =

@@ -17,15 +17,17 @@ package actor SyncRunner {
     private var around = SyncStatus.Circumstances()
     private var records: SyncRecordSnapshot?
     private var transport: (any Transport)?
-    /// Inputs that have not been processed yet, in their order.
+    /// Inputs of `core` that have not been processed yet, in their order.
     private var syncInputs: [SyncInput] = []
+    /// Inputs of `transfers` that have not been processed yet, in their order.
     private var transferInputs: [TransferCore.Input] = []
-    /// Whether the last input `isSyncing` of the transfers was true.
+    /// The value of the last input `isSyncing` that was added for the transfers.
     private var isSyncing = true
     private var localFailures = 0
     private var backOff: BackOff
     private var tasks: [Activity: Task<Void, Never>] = [:]
-    /// A number that is raised whenever sync begins or ends. Results of activities with an earlier number are ignored.
+    /// The number of the current run of sync. It is raised whenever sync begins or ends. Results of activities with an earlier number
+    /// are ignored.
     private var run = 0
     private var waiters: [CheckedContinuation<Void, Never>] = []
     /// The callers that wait for the bytes of an attachment.
@@ -38,6 +40,7 @@ package actor SyncRunner {
     /// The maximum duration of a timer, in milliseconds. It is limited because the wall clock may be set meanwhile.
     private static let longestSleep: Int64 = 600_000
 
+    /// Creates a runner, which does not sync until ``start()``.
     /// - Parameters:
     ///   - seed: determines the random delays.
     ///   - makeTransport: makes the connection to a server.
@@ -60,8 +63,9 @@ package actor SyncRunner {
 
     // MARK: For the store
 
-    /// The status, now and whenever it changes. A slow reader may miss some states, but never the last one.
+    /// The status of sync, now and whenever it changes. A slow reader may miss some states, but never the last one.
     package nonisolated var statuses: AsyncStream<SyncStatus> { reports.subscribe() }
+    /// The current status of sync.
     package nonisolated var status: SyncStatus { reports.latest }
 
     /// Begins to sync, if there is a session.
@@ -90,7 +94,7 @@ package actor SyncRunner {
     /// Sends the changes of the local copy soon.
     package func changed() { add(.changed, .changed) }
 
-    /// Downloads the bytes of an attachment before all others. Returns when the bytes are on this device, or when they cannot
+    /// Downloads the bytes of an attachment before all other downloads. Returns when the bytes are on this device, or when they cannot
     /// be downloaded now. In that case they are downloaded later.
     package func want(_ id: UniqueID) async throws {
         try database.write { transaction in
@@ -244,7 +248,8 @@ package actor SyncRunner {
 
     /// Schedules a retry of a step that could not be saved.
     private func failed(_ error: any Error, retry: @escaping @Sendable (isolated SyncRunner) -> Void) {
-        // The stream would deliver events that cannot be saved. The next stream starts after the last saved event.
+        // The stream is closed, because its next events could not be saved either. The next stream starts after the
+        // last saved event.
         if tasks[.events] != nil {
             cancel(.events)
             syncInputs.append(.streamEnded(hasFailed: true))
@@ -269,7 +274,7 @@ package actor SyncRunner {
         guard around.isRunning, transport != nil else { return true }
         guard !core.isBusy, tasks[.transferRequest] == nil else { return false }
         guard status.phase == .syncing, let records, core.progress.hasFinished else { return status.phase != .syncing }
-        // Deletions that can be undone are sent later.
+        // Deletions that can still be undone are sent later, so callers do not wait for them.
         return records.undoable > 0 && records.toSend == records.undoable && status.toFetch.objects == 0
     }
 
@@ -283,7 +288,7 @@ package actor SyncRunner {
         wanted = []
     }
 
-    /// Reports the status, also if another process syncs.
+    /// Reports the current status to its readers, also while another process syncs.
     package func report() {
         do {
             if records == nil || transport == nil { records = try database.read { try SyncRecordSnapshot($0) } }
@@ -311,10 +316,10 @@ package actor SyncRunner {
             send(request, .transferRequest) { $0.transferInputs.append(.response(number, $1)) }
         case .wake(let moment): sleep(until: moment, .transferTimer) { $0.transferInputs.append(.wake) }
         case .status(let status): around.transfers = status
-        // Edits that name the attachment waited for its upload.
+        // Sync can now send the edits that name the attachment, which waited for the upload.
         case .uploaded, .uploadRefused: syncInputs.append(.changed)
         case .downloaded: break
-        // The next round of sync determines the reason, and records it.
+        // The next round of sync determines why the server refused the token, and records the reason.
         case .signInAgain: syncInputs.append(.changed)
         }
     }
@@ -396,7 +401,7 @@ package actor SyncRunner {
             do throws(AccountError) {
                 _ = try await accounts.serverInfo()
             } catch {
-                // Sync gets the other errors too, and reports them.
+                // All other errors also occur in rounds of sync, which report them.
                 guard case .serverTooOld(let missing) = error else { return }
                 await self?.ended(.serverInfo, of: run) { $0.around.missingFeatures = missing }
             }

@@ -2,13 +2,13 @@ public import Foundation
 internal import GRDB
 internal import HesperModel
 
-/// The state of sync: what is left to send and to fetch, and the problem that prevents it.
+/// The state of sync: the amounts that are left to send and to fetch, and the problem that prevents this.
 ///
 ///     for await status in store.statuses { show(status) }
 public struct SyncStatus: Sendable, Equatable {
     /// The phase of sync.
     public enum Phase: Sendable, Equatable {
-        /// No account: the copy is used on this device only.
+        /// The local copy belongs to no account, and is used on this device only.
         case signedOut
         /// Sync has not begun or was suspended, or another process syncs.
         case stopped
@@ -17,7 +17,7 @@ public struct SyncStatus: Sendable, Equatable {
         case synced
         /// The server cannot be reached. Sync retries automatically.
         case offline
-        /// Something is left, and ``SyncStatus/problem`` is the reason.
+        /// Changes are left to send or to fetch, and ``SyncStatus/problem`` is the reason.
         case waiting
     }
 
@@ -35,7 +35,7 @@ public struct SyncStatus: Sendable, Equatable {
         }
     }
 
-    /// The phase of sync.
+    /// The current phase of sync.
     public var phase = Phase.stopped
     /// The changes that are left to send, including those that wait because the account is full.
     public var toSend = Amount()
@@ -43,7 +43,7 @@ public struct SyncStatus: Sendable, Equatable {
     public var toFetch = Amount()
     /// The time at which the last round of sync ended.
     public var lastSync: Date?
-    /// Whether the copy is known to be identical to the server's: nothing is unsent, and the digests are equal.
+    /// Whether the local copy is known to be identical to the server's data: nothing is unsent, and the digests are equal.
     public var isIdentical = false
     /// Whether changes of other devices arrive immediately.
     public var isLive = false
@@ -60,7 +60,7 @@ public enum SyncProblem: Error, Sendable, Equatable {
     public enum SignInReason: Sendable, Equatable {
         /// The server no longer accepts the session, for example because the device was signed out on another device.
         case expired
-        /// The file is a copy of another device's file.
+        /// The database file was copied from another device.
         case copied
     }
 
@@ -70,7 +70,7 @@ public enum SyncProblem: Error, Sendable, Equatable {
     case signInAgain(SignInReason)
     /// The operator of the server has disabled the account.
     case accountDisabled
-    /// The account, or the server's disk, is full. Other changes are still synced.
+    /// The account, or the server's disk, is full. Changes that need no more space are still synced.
     case storageFull
     /// The disk of this device is full.
     case diskFull
@@ -92,7 +92,7 @@ struct SyncRecordSnapshot: Equatable {
     var sync: SyncRecord
     var toSend: Int
     var held: Int
-    /// The deletions that are not sent yet, because they can still be undone.
+    /// The number of deletions that are not sent yet, because they can still be undone.
     var undoable: Int
     var refused: Int
     /// The server's time minus this device's time, in milliseconds.

@@ -33,9 +33,9 @@ package struct TransferStatus: Sendable, Equatable {
 /// Each step reads or writes at most one piece of a file, so that the transaction is short and memory use is bounded.
 package struct TransferCore: Sendable {
     package enum Input: Sendable {
-        /// Starts or continues, with the token of the session.
+        /// Transfers start or continue, with this token of the session.
         case start(token: String)
-        /// Stops: the response to the request in progress is ignored.
+        /// Transfers stop: the response to the request in progress is ignored.
         case stop
         /// The response to the request with this number, or the reason why there is none.
         case response(Int, Result<ServerResponse, NoResponse>)
@@ -45,7 +45,7 @@ package struct TransferCore: Sendable {
         case changed
         /// A round of sync started or ended.
         case isSyncing(Bool)
-        /// Retries waiting transfers at once: the user requested it, or the network is available again.
+        /// Waiting transfers are retried at once: the user requested it, or the network is available again.
         case retryNow
     }
 
@@ -54,14 +54,14 @@ package struct TransferCore: Sendable {
         /// Take a step with the input `wake` at this time. Replaces an earlier effect `wake`.
         case wake(at: Timestamp)
         case status(TransferStatus)
-        /// The server has the bytes: the attachment can be pushed.
+        /// The server has the bytes of this attachment, so that the attachment can be pushed.
         case uploaded(UniqueID)
-        /// The server does not accept the bytes. The attachment is on the shelf of rejected changes.
+        /// The server does not accept the bytes of this attachment. The attachment is on the shelf of rejected changes.
         case uploadRefused(UniqueID, ServerProblem)
-        /// The file is complete.
+        /// The bytes of this attachment are complete on this device.
         case downloaded(UniqueID)
-        /// The server refused the token. Transfers pause until a round of sync has found out whether the session has ended: then they are
-        /// stopped. A server that is restored may accept the token again.
+        /// The server refused the token. Transfers pause until a round of sync has determined whether the session has ended. If it
+        /// has, transfers stop. They do not stop before, because a server that is restored may accept the token again.
         case signInAgain
     }
 
@@ -84,7 +84,7 @@ package struct TransferCore: Sendable {
 
     /// The size of the parts of uploads and of the pieces of downloads.
     package static let pieceBytes = 4 << 20
-    /// The first and the maximum delays after failures, in milliseconds. A delay doubles with every failure in succession.
+    /// The first delays after failures, and their maxima, in milliseconds. A delay doubles with every failure in succession.
     private enum Delay {
         static let network: Int64 = 1_000
         static let maximumNetwork: Int64 = 60_000
@@ -134,7 +134,8 @@ package struct TransferCore: Sendable {
         switch input {
         case .start(let token):
             try TransferTable.create(transaction)
-            // The clock may have been set back since the last run, or the file may be a copy of that of a device with another clock.
+            // The clock may have been set back since the last run, or the database file may have been copied from a device whose clock
+            // differs.
             try clockWasSetBack(transaction)
             self.token = token
             job = nil
@@ -161,16 +162,16 @@ package struct TransferCore: Sendable {
         }
         guard token != nil else { return effects }
         try deleteUnneededFiles(transaction, files)
-        // Nearly every step finds nothing to transfer.
+        // If there is nothing to transfer, which is nearly always the case, no other query is needed.
         let hasTransfers = try !TransferTable(transaction).isEmpty
         if job == nil, hasTransfers { try begin(transaction, files) }
         try report(transaction, hasTransfers: hasTransfers)
         return effects
     }
 
-    /// Takes an input without a transaction, if there is nothing to transfer: nearly always.
-    /// - Parameter hasTransfers: ``TransferTable/hasWork(_:)`` of the last transaction.
-    /// - Returns: whether it was taken. Otherwise, a step must be taken.
+    /// Takes an input without a transaction if there is nothing to transfer, which is nearly always the case.
+    /// - Parameter hasTransfers: the result of ``TransferTable/hasWork(_:)`` in the last transaction.
+    /// - Returns: whether the input was taken. Otherwise, ``step(_:_:_:)`` must process it.
     package mutating func takeIdle(_ input: Input, hasTransfers: Bool) -> Bool {
         guard !hasTransfers, job == nil, reported == TransferStatus() else { return false }
         switch input {
@@ -182,7 +183,8 @@ package struct TransferCore: Sendable {
         }
     }
 
-    /// Makes everything due that waits for longer than any delay: the clock was ahead when it was postponed.
+    /// Makes transfers due that would wait for longer than the maximum delay, because the clock was ahead when they
+    /// were postponed.
     private mutating func clockWasSetBack(_ transaction: RecordsTransaction) throws {
         let latest = transaction.now.adding(Delay.maximum)
         if let until = upload.pausedUntil, until > latest { upload.pausedUntil = nil }
@@ -192,7 +194,7 @@ package struct TransferCore: Sendable {
     }
 
     private func deleteUnneededFiles(_ transaction: RecordsTransaction, _ files: any AttachmentFiles) throws {
-        // A file that cannot be deleted takes space, and does no other harm.
+        // Errors are ignored, because a file that cannot be deleted takes space, but does no other harm.
         for id in try TransferTable(transaction).takeUnneededFiles() { try? files.delete(id) }
     }
 
@@ -269,7 +271,7 @@ package struct TransferCore: Sendable {
         } catch let error as AttachmentFilesError {
             pauseDownloads(error, transaction.now)
         }
-        // The rest follows in a separate transaction.
+        // The next piece follows in a separate transaction, so that each transaction is short.
         wake(at: transaction.now)
     }
 
@@ -279,7 +281,7 @@ package struct TransferCore: Sendable {
         try TransferTable(transaction).remove(row.id)
         download.problem = nil
         effects.append(.downloaded(row.id))
-        // The next transfer follows in a separate transaction.
+        // The next transfer follows in a separate transaction, so that each transaction is short.
         wake(at: transaction.now)
     }
 
@@ -298,7 +300,7 @@ package struct TransferCore: Sendable {
         _ files: any AttachmentFiles
     ) throws {
         let table = TransferTable(transaction)
-        // The attachment may have been deleted meanwhile.
+        // The attachment, and with it the row, may have been deleted after the request was sent.
         guard var row = try table.row(job.id) else { return }
         let done = row.done
         let direction: WritableKeyPath<TransferCore, Direction>
@@ -360,7 +362,8 @@ package struct TransferCore: Sendable {
             try transaction.save(object)
             transaction.noteNewEdits()
         }
-        // If this copy lost the file, the server may have the bytes from another one.
+        // If this device lost the file, another device with a copy of the database file may have uploaded the bytes. They are then
+        // downloaded.
         if try files.file(transaction.file(of: row.id) ?? row.id)?.isFinished != true {
             try TransferTable(transaction).download(row.id)
         }
@@ -405,7 +408,7 @@ package struct TransferCore: Sendable {
         }
     }
 
-    /// Postpones one transfer. Others continue.
+    /// Postpones one transfer. Other transfers continue.
     private mutating func postpone(
         _ row: inout TransferRow, _ transaction: RecordsTransaction, from first: Int64,
         upTo maximum: Int64 = Delay.maximum, retryAfter: Int? = nil
@@ -441,7 +444,8 @@ package struct TransferCore: Sendable {
         try TransferTable(transaction).remove(row.id)
         if var object = try transaction.object(row.id, type: TypeName.attachment) {
             object.made = nil
-            // Without bytes nothing is left of it. If the server gets the attachment from another device, it is a new one here.
+            // Without properties and bytes, there is nothing to keep. If another device sends the attachment, it arrives here as a
+            // new one.
             if isMissing, object.fixed.isEmpty {
                 try transaction.remove(object)
             } else {

@@ -17,9 +17,9 @@ struct TransferDownloads: Sendable {
         case send(ServerRequest, at: Int64)
         /// A piece of an unfinished file was read to hash it. The rest must be read too.
         case hashing
-        /// The file is complete.
+        /// The file is complete, and its size and hash are those of the attachment.
         case finished
-        /// The bytes are not those of the attachment. They were deleted.
+        /// The size or the hash of the file differs from that of the attachment. The file was deleted.
         case damaged
     }
 
@@ -94,7 +94,7 @@ struct TransferDownloads: Sendable {
     }
 }
 
-/// The first byte and the total size in a `Content-Range`.
+/// The offset of the first byte and the total size in the header field `Content-Range`.
 private struct ContentRange: Equatable {
     let from: Int64
     let total: Int64
@@ -104,7 +104,7 @@ private struct ContentRange: Equatable {
         self.total = total
     }
 
-    /// Reads `bytes 0-499/1234`.
+    /// Reads the header field of a response, such as `bytes 0-499/1234`.
     init?(_ response: ServerResponse) {
         guard let text = response.headers["content-range"], text.hasPrefix("bytes ") else { return nil }
         let halves = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)

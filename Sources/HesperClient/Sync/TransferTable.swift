@@ -6,7 +6,7 @@ package import HesperModel
 struct TransferRow: Sendable, Equatable {
     let id: UniqueID
     let isUpload: Bool
-    /// The size and hash of the bytes.
+    /// The size and hash of the attachment's bytes.
     let data: AttachmentData
     /// The number of bytes that were transferred, for the status.
     var done: Int64 = 0
@@ -34,7 +34,7 @@ package struct TransferTable {
     package struct Policy: Sendable, Equatable {
         /// The maximum size of a picture, in bytes.
         package var pictureBytes: Int64 = 24 << 20
-        /// The maximum size of an attachment of another kind, in bytes.
+        /// The maximum size of an attachment that is not a picture, in bytes.
         package var otherBytes: Int64 = 4 << 20
 
         package init() {}
@@ -51,7 +51,7 @@ package struct TransferTable {
         }
     }
 
-    /// The values of a transfer, from the row of its attachment.
+    /// The SQL expressions for the values of a transfer, computed from the row of its attachment.
     private static func columns(_ prefix: String) -> String {
         """
         \(prefix)id, coalesce(\(prefix)pending ->> '$.needsBytes', 0), coalesce(\(prefix)body ->> '$.byteCount', 0),
@@ -94,7 +94,7 @@ package struct TransferTable {
                 """)
     }
 
-    /// Schedules downloads for bytes whose files are missing, because the file of the local copy may have been copied without them.
+    /// Schedules downloads for attachments whose files are missing, because the database file may have been copied without them.
     package static func replaceMissing(_ transaction: RecordsTransaction, _ files: any AttachmentFiles) throws {
         try create(transaction)
         let database = transaction.database
@@ -117,8 +117,8 @@ package struct TransferTable {
 
     // MARK: For the app
 
-    /// Schedules the download of an attachment before all others, even if it is large. Nothing happens if there is
-    /// nothing to download.
+    /// Schedules the download of an attachment before all other downloads, even if it is large. Nothing happens if there is nothing to
+    /// download.
     package func want(_ id: UniqueID) throws {
         try database.execute(
             sql: """
@@ -144,7 +144,7 @@ package struct TransferTable {
         }
     }
 
-    /// The next transfer in a direction that need not wait for a retry; nil if there is none.
+    /// The next transfer in one direction, among those that do not wait for a retry; nil if there is none.
     /// - Parameter isWanted: whether to consider only transfers that the app requested.
     func next(isUpload: Bool, isWanted: Bool = false, at now: Timestamp, _ policy: Policy) throws -> TransferRow? {
         let sql = """
@@ -171,7 +171,8 @@ package struct TransferTable {
         ])
     }
 
-    /// Adds the download of an attachment whose bytes another copy of this device uploaded.
+    /// Adds the download of an attachment whose file this device lost. The server has the bytes if another device with a copy of the
+    /// database file uploaded them.
     func download(_ id: UniqueID) throws { try add(Data(id.bytes)) }
 
     func remove(_ id: UniqueID) throws {
@@ -184,7 +185,7 @@ package struct TransferTable {
             sql: "UPDATE transfers SET retryAt = 0, failures = 0 WHERE retryAt <> 0")
     }
 
-    /// Schedules the transfers that wait for longer than until `moment` to be attempted at once.
+    /// Schedules the transfers whose next attempt is later than `moment` to be attempted at once.
     func retry(after moment: Timestamp) throws {
         try database.execute(
             sql: "UPDATE transfers SET retryAt = 0 WHERE retryAt > ?", arguments: [moment.milliseconds])
@@ -202,7 +203,7 @@ package struct TransferTable {
         return moment.map(Timestamp.init(clamping:))
     }
 
-    /// The number and size of the transfers that are left.
+    /// The number and size of the transfers in one direction that are left.
     func amount(isUpload: Bool, _ policy: Policy) throws -> Amount {
         let sql = """
             SELECT count(*), coalesce(sum(byteCount - done), 0) FROM transfers
@@ -214,7 +215,7 @@ package struct TransferTable {
         return row.map { Amount(objects: $0[0], bytes: $0[1]) } ?? Amount()
     }
 
-    /// Whether the last problem of a transfer has this slug.
+    /// Whether there is a transfer whose last problem has this slug.
     func isWaiting(for problem: String) throws -> Bool {
         let sql = "SELECT EXISTS (SELECT 1 FROM transfers WHERE problem = ?)"
         let isWaiting = try Bool.fetchOne(
@@ -241,7 +242,7 @@ package struct TransferTable {
         return files
     }
 
-    /// Whether a transfer is an upload, was requested by the app, or is small enough to be downloaded without a request.
+    /// The SQL condition that a transfer is an upload, was requested by the app, or is small enough to be downloaded without a request.
     private static let isNeeded = """
         (isUpload OR wanted > 0 OR byteCount <= CASE WHEN isPicture THEN :pictureBytes ELSE :otherBytes END)
         """

@@ -9,7 +9,7 @@ enum TransferOutcome: Equatable {
     case finished
     /// The attachment was deleted on the server.
     case deleted
-    /// The server's state differs from what was assumed. Continue with another request.
+    /// The state of the upload on the server differs from the assumed state. Continue with another request.
     case restart
     case noResponse
     case refused(ServerProblem)
@@ -20,12 +20,12 @@ enum TransferOutcome: Equatable {
 /// Uploads in parts with the requests for resumable uploads (protocol.md, Resumable uploads). Small files are sent in
 /// one request.
 struct TransferUploads: Sendable {
-    /// The size of a part, which is halved when parts do not arrive, and doubled again when they do.
+    /// The size of a part. It is halved when parts do not arrive, and doubled again when they arrive.
     private(set) var partBytes: Int
     private let maximumPartBytes: Int
-    /// The offsets that the server acknowledged. After an error the offset must be requested.
+    /// The offsets of uploads that the server acknowledged. After an error the offset must be requested.
     private var offsets: [UniqueID: Int64] = [:]
-    /// The small files that the server may have received although its response was lost.
+    /// The attachments that were sent in one request without a response, so that the server may have received their bytes.
     private var unsure: Set<UniqueID> = []
 
     private static let minimumPartBytes = 256 << 10
@@ -55,7 +55,7 @@ struct TransferUploads: Sendable {
     }
 
     /// The next request of an upload.
-    /// - Parameter file: the name of the file with its bytes.
+    /// - Parameter file: the name of the file with the attachment's bytes.
     /// - Throws: ``AttachmentFilesError`` if the file cannot be read.
     func next(
         _ row: TransferRow, _ file: UniqueID, _ files: any AttachmentFiles
@@ -105,7 +105,7 @@ struct TransferUploads: Sendable {
             didNotArrive(step, row)
             return .noResponse
         }
-        // The body arrived too slowly (request-timeout).
+        // The server responds with 408 (request-timeout) if the body of a request arrives too slowly.
         if response.status == 408 { didNotArrive(step, row) }
         switch step {
         case .check:
@@ -172,7 +172,7 @@ struct TransferUploads: Sendable {
 
     private func refusal(_ response: ServerResponse) -> TransferOutcome { TransferOutcome(refusal: response) }
 
-    /// A digest as a header field (RFC 9530).
+    /// The value of a header field with a digest (RFC 9530).
     private static func field(_ hash: [UInt8]) -> String { "sha-256=:\(Data(hash).base64EncodedString()):" }
 
     private static func base64(_ row: TransferRow) -> String {
@@ -198,7 +198,7 @@ extension TransferOutcome {
     }
 }
 
-/// Reads stored hashes.
+/// Converts the hashes of attachments, which are stored in hexadecimal.
 private enum Hex {
     /// The bytes of hexadecimal text. Other characters are left out.
     static func bytes(_ text: String) -> [UInt8] {

@@ -3,7 +3,7 @@ public struct Attachment: SyncedObject {
     public static let objectType = "attachment"
 
     public var id = ObjectID<Attachment>()
-    /// The media type, for example `image/jpeg`.
+    /// The media type of the file, for example `image/jpeg`.
     @Merged public internal(set) var mimeType = ""
     /// The name of the file.
     @Merged public internal(set) var filename: String?
@@ -13,9 +13,9 @@ public struct Attachment: SyncedObject {
     @Merged public internal(set) var height: Int?
     /// A small version of a picture, in Base64.
     @Merged public internal(set) var preview: String?
-    /// The number of bytes.
+    /// The size of the file, in bytes.
     @Merged public internal(set) var byteCount: Int?
-    /// The SHA-256 hash of the bytes, in hexadecimal.
+    /// The SHA-256 hash of the file's bytes, in hexadecimal.
     @Merged public internal(set) var sha256: String?
 
     /// Creates the properties of an attachment. Apps add attachments by attaching files.

@@ -10,17 +10,17 @@ public struct Counter: MergedValue, Hashable, Comparable, CustomStringConvertibl
     /// Creates a counter with the value 0.
     public init() { value = 0 }
 
-    /// Adds to the value.
+    /// Adds a number to the value of a counter.
     public static func += (left: inout Counter, right: Int) { left.value = left.value.clampedSum(right) }
 
-    /// Subtracts from the value.
+    /// Subtracts a number from the value of a counter.
     public static func -= (left: inout Counter, right: Int) { left += -right }
 
     public static func < (left: Self, right: Self) -> Bool { left.value < right.value }
 
     public var description: String { String(value) }
 
-    /// Reads a number.
+    /// Reads a counter whose value is encoded as a number.
     public init(from decoder: any Decoder) throws {
         if let read = try Self.read(decoder) {
             self = read
@@ -29,7 +29,7 @@ public struct Counter: MergedValue, Hashable, Comparable, CustomStringConvertibl
         }
     }
 
-    /// Writes the value as a number.
+    /// Writes the value of the counter as a number.
     public func encode(to encoder: any Encoder) throws {
         if try isWritten(encoder) { return }
         var container = encoder.singleValueContainer()
@@ -56,7 +56,7 @@ extension Counter: RegisterCoded {
 }
 
 extension Int {
-    /// The sum, within the range of numbers that every device can represent exactly.
+    /// The sum of two numbers, limited to the range of numbers that every device can represent exactly.
     fileprivate func clampedSum(_ other: Int) -> Int {
         let limit = Int(Limits.integer)
         let (sum, hasOverflowed) = addingReportingOverflow(other)

@@ -1,7 +1,7 @@
 internal import HesperModel
 
-/// A value that reads and writes its registers itself. Its `Codable` methods call these methods if the decoder is an ``ImageDecoder`` or
-/// the encoder an ``ImageEncoder``, and the value is that of a property.
+/// A value that reads and writes its registers itself. Its `Codable` methods call the methods of this protocol if the value is that of
+/// a property and the coder is an ``ImageDecoder`` or an ``ImageEncoder``.
 protocol RegisterCoded {
     /// Reads the registers whose names are `name` or begin with it.
     init(_ reader: ImageReader, _ name: String) throws
@@ -53,7 +53,7 @@ final class ImageReader {
     }
 }
 
-/// The names of the attributes of a type's properties.
+/// Names the attributes in which the properties of a type are stored.
 struct AttributeNames: Sendable {
     /// The fields that the protocol defines for the type. All other properties are attributes that apps define.
     private let fields: Set<String>

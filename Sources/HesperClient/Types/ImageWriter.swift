@@ -1,6 +1,6 @@
 internal import HesperModel
 
-/// Collects the attributes of an object, as they are and as they were read.
+/// Collects the attributes of an object: their current values, and the values that were read from the store.
 final class ImageWriter {
     enum Leaf {
         /// A register. For the member of a set, `removed` is the value to write if the set no longer contains it.
@@ -12,7 +12,7 @@ final class ImageWriter {
     /// The kind of a property, which determines how it is merged.
     enum Kind: Sendable, Equatable {
         case scalar
-        /// A record. Its properties follow in the list.
+        /// A record. Its own properties follow it in ``ImageWriter/properties``.
         case record
         case set(keyLength: Int)
         case counter
@@ -20,7 +20,7 @@ final class ImageWriter {
     }
 
     struct Property: Sendable {
-        /// The name of the attribute. If the value has several registers, the common prefix of the registers' names.
+        /// The name of the property's attribute. If the property has several registers, the common prefix of their names.
         let name: String
         let kind: Kind
         let type: Any.Type
@@ -124,7 +124,7 @@ final class ImageWriter {
     }
 
     /// The attributes that differ from those that were read.
-    /// - Parameter ofFixed: whether to return the fields that are set once, or all others.
+    /// - Parameter ofFixed: whether to return only the fields that are set once, or only the attributes that edits change.
     func changes(ofFixed: Bool) throws -> [AttributeChange] {
         var originals: [String: Leaf] = [:]
         for (name, leaf) in read { originals[name] = leaf }
@@ -153,7 +153,7 @@ final class ImageWriter {
 }
 
 extension AttributeNames {
-    /// The property of an attribute, for messages.
+    /// The name of the property that is stored in an attribute, for messages.
     func property(_ attribute: String) -> String {
         attribute.hasPrefix("attributes.") ? String(attribute.dropFirst("attributes.".count)) : attribute
     }

@@ -6,12 +6,12 @@
 /// were changed since.
 @propertyWrapper
 public struct Merged<Value: MergedValue>: Sendable, Equatable {
-    /// The value.
+    /// The current value of the property.
     public var wrappedValue: Value
     /// The value that was read from the store. Nil if the object was not read from a store.
     private(set) var original: Value?
-    /// The name of the attribute. If the value has several registers, the common prefix of the registers' names. Empty
-    /// if the object was not read from a store.
+    /// The name of the property's attribute. If the property has several registers, the common prefix of their names. Empty if the
+    /// object was not read from a store.
     private(set) var name = ""
 
     /// Creates a property with a default value.
@@ -31,12 +31,12 @@ extension Merged: Hashable where Value: Hashable {
 }
 
 extension Merged: Codable {
-    /// Reads a value.
+    /// Reads the value of the property.
     public init(from decoder: any Decoder) throws {
         self = try Self.read(decoder) ?? Merged(wrappedValue: Value(from: decoder))
     }
 
-    /// Writes the value.
+    /// Writes the value of the property.
     public func encode(to encoder: any Encoder) throws {
         if try !isWritten(encoder) { try wrappedValue.encode(to: encoder) }
     }

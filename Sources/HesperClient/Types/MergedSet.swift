@@ -63,12 +63,12 @@ extension MergedSet: ExpressibleByArrayLiteral {
 }
 
 extension MergedSet: Codable {
-    /// Reads an array of elements.
+    /// Reads a set from an array of its elements.
     public init(from decoder: any Decoder) throws {
         self = try Self.read(decoder) ?? MergedSet([Element](from: decoder))
     }
 
-    /// Writes the elements as an array.
+    /// Writes the set as an array of its elements.
     public func encode(to encoder: any Encoder) throws {
         if try !isWritten(encoder) { try ordered.encode(to: encoder) }
     }
@@ -76,14 +76,17 @@ extension MergedSet: Codable {
 
 // MARK: Registers
 
-/// The register of a set's element: the last part of its name, and its values while the element is in the set and
-/// after it was removed.
+/// The register of a set's element.
 struct ElementRegister {
+    /// The last part of the register's name.
     let key: String
+    /// The register's value while the element is in the set.
     let inside: Value
+    /// The register's value after the element was removed.
     let outside: Value
 
-    /// The key of an ID or a number is its text. The key of another text is its hash, because the text may be too long for a name.
+    /// Creates the register of an element. The key of an ID or a number is its text. The key of another text is its hash, because the
+    /// text may be too long for a name.
     init<Element: MergedElement>(_ element: Element) throws {
         switch try ScalarCoder.value(element) {
         case .string(let text) where element is any NamingElement:
@@ -124,7 +127,8 @@ extension ObjectID: NamingElement {}
 extension UUID: NamingElement {}
 
 extension MergedSet: RegisterCoded {
-    /// Whether deleted members are left out and merged members are replaced when the set is read.
+    /// Whether the elements are IDs of tags or attachments. When such a set is read, IDs of deleted objects are left out, and IDs of
+    /// merged tags are replaced.
     static var isResolved: Bool { Element.self == ObjectID<Tag>.self || Element.self == ObjectID<Attachment>.self }
 
     init(_ reader: ImageReader, _ name: String) throws {

@@ -4,7 +4,7 @@
 ///
 /// Two texts are equal if they have the same bytes in UTF-8.
 public struct MergedText: MergedValue, ExpressibleByStringInterpolation, CustomStringConvertible {
-    /// The text.
+    /// The text as a string.
     public var string: String
 
     /// Creates a text.
@@ -17,7 +17,7 @@ public struct MergedText: MergedValue, ExpressibleByStringInterpolation, CustomS
 
     public static func == (left: Self, right: Self) -> Bool { left.string.isIdentical(to: right.string) }
 
-    /// Reads a string.
+    /// Reads a text from a string.
     public init(from decoder: any Decoder) throws {
         self = try Self.read(decoder) ?? MergedText(decoder.singleValueContainer().decode(String.self))
     }

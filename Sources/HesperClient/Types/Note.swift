@@ -5,7 +5,7 @@ public struct Note: SyncedObject {
     public static let objectType = "note"
 
     public var id = ObjectID<Note>()
-    /// The text.
+    /// The text of the note.
     @Merged public var text = MergedText()
     /// Whether the note is in the archive.
     @Merged public var isArchived = false
@@ -13,16 +13,16 @@ public struct Note: SyncedObject {
     @Merged public var sortDate = Note.now
     /// The date at which the note was created. It never changes.
     @Merged public internal(set) var creationDate = Note.now
-    /// The tags. Deleted tags are left out. A tag that was merged into another tag is replaced by that tag.
+    /// The tags of the note. Deleted tags are left out. A tag that was merged into another tag is replaced by that tag.
     @Merged public var tags = MergedSet<ObjectID<Tag>>()
-    /// The attachments. An attachment belongs to one note.
+    /// The attachments of the note. An attachment belongs to one note.
     @Merged public var attachments = MergedSet<Attachment.ID>()
-    /// Whether the note is shown above the others.
+    /// Whether the note is shown above all notes that are not pinned.
     @Merged public var isPinned = false
-    /// The path of the note's file in a folder of text files that is kept in sync, such as `Kitchen/Soup.md`; nil if no such folder
-    /// has set it.
+    /// The path of the note's file, such as `Kitchen/Soup.md`, in a folder of text files that is synced with the notes. Nil if no
+    /// such folder has set a path.
     @Merged public var path: String?
-    /// `crlf` if the lines of that file end with CR LF; nil otherwise. The lines of ``text`` then end with LF.
+    /// `crlf` if the lines of the file at ``path`` end with CR LF, in which case the lines of ``text`` end with LF; nil otherwise.
     @Merged public var lineEnds: String?
 
     /// Creates an empty note.
@@ -46,7 +46,7 @@ public struct Note: SyncedObject {
 }
 
 extension Date {
-    /// The date as it is stored.
+    /// The date in whole milliseconds, as dates are stored.
     fileprivate var roundedToMilliseconds: Date {
         Date(timeIntervalSince1970: (timeIntervalSince1970 * 1_000).rounded() / 1_000)
     }

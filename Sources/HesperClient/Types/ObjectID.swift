@@ -34,7 +34,7 @@ extension ObjectID: LosslessStringConvertible {
         self.uniqueID = uniqueID
     }
 
-    /// The ID in lower case.
+    /// The text of the ID, in lower case.
     public var description: String { uniqueID.description }
 }
 

@@ -3,7 +3,7 @@ package import HesperModel
 /// The visible values of an object, as in the columns `body` and `clocks` of the local copy.
 package struct ObjectImage: Sendable {
     package var id: UniqueID
-    /// The registers and the fields that are set once, by attribute.
+    /// The value of each register and of each immutable field, by the name of its attribute.
     package var values: [String: Value]
     /// The clocks of the registers. They order the members of sets.
     package var clocks: [String: Clock]
@@ -20,6 +20,6 @@ package enum AttributeChange: Equatable, Sendable {
     case set(String, Value)
     /// Adds this number to the counter's register of this node, `<name>.<node>`.
     case add(String, Int)
-    /// A text that was edited from `base`; nil if the object is new.
+    /// A text that was edited from `base`, which is nil if the object is new.
     case text(String, base: String?, now: String)
 }

@@ -16,8 +16,8 @@ public struct Rank: MergedScalar, Hashable, Comparable, CustomStringConvertible 
 
     /// Creates a rank between two neighbours.
     /// - Parameters:
-    ///   - lower: the rank before it; nil to insert before all others.
-    ///   - upper: the rank after it; nil to insert after all others. If it is not greater than `lower`, which is
+    ///   - lower: the rank before the new one; nil to insert before all others.
+    ///   - upper: the rank after the new one; nil to insert after all others. If it is not greater than `lower`, which is
     ///     possible if two devices sorted a list at the same time, the new rank is after `lower`.
     public init(between lower: Rank?, and upper: Rank?) {
         var generator = SystemRandomNumberGenerator()
@@ -32,7 +32,7 @@ public struct Rank: MergedScalar, Hashable, Comparable, CustomStringConvertible 
         var made: [Int] = []
         var index = 0
         var isBelowHigh = high == nil
-        // Digits are copied from `low` until there is room for one more between both texts.
+        // Digits are copied from `low` until one more digit fits between both texts.
         while true {
             let floor = index < low.count ? low[index] : 0
             let ceiling = isBelowHigh ? Rank.alphabet.count : high.flatMap { index < $0.count ? $0[index] : nil } ?? 0

@@ -3,11 +3,11 @@ internal import HesperModel
 
 /// Converts scalars of Swift to values of registers and back. Enums and other types are converted through `Codable`.
 enum ScalarCoder {
-    /// A value is not a scalar, or is of another kind than expected.
+    /// The error if a value is not a scalar, or is of another kind than expected.
     struct Refused: Error {}
 
-    /// The value of a scalar.
-    /// - Throws: ``Refused`` if it is not one; ``StoreError/invalidValue(_:)`` if it is out of range.
+    /// Converts a scalar to the value of a register.
+    /// - Throws: ``Refused`` if `scalar` cannot be stored in one register; ``StoreError/invalidValue(_:)`` if it is out of range.
     static func value<T: Encodable>(_ scalar: T) throws -> Value {
         switch scalar {
         case let text as String: return .string(text)
@@ -26,7 +26,8 @@ enum ScalarCoder {
         }
     }
 
-    /// The value of a scalar of a common type; nil for others. It avoids the casts of ``value(_:)``, which are slow.
+    /// Converts a scalar of a common type to the value of a register; returns nil for all other types. It avoids the casts of
+    /// ``value(_:)``, which are slow.
     static func common<T>(_ scalar: T) throws -> Value? {
         if T.self == String.self, let text = scalar as? String { return .string(text) }
         if T.self == Bool.self, let flag = scalar as? Bool { return .bool(flag) }
@@ -55,7 +56,8 @@ enum ScalarCoder {
         return timestamp
     }
 
-    /// The scalar of a common type that a value represents; nil for other types. It avoids the casts of ``decode(_:_:)``.
+    /// Converts the value of a register to a scalar of a common type; returns nil for all other types. It avoids the casts of
+    /// ``decode(_:_:)``.
     static func common<T>(_ type: T.Type, _ value: Value) -> T? {
         switch value {
         case .string(let text): type == String.self ? text as? T : nil
@@ -65,7 +67,7 @@ enum ScalarCoder {
         }
     }
 
-    /// The scalar of a type that a value represents.
+    /// Converts the value of a register to a scalar of a type.
     static func decode<T: Decodable>(_ type: T.Type, _ value: Value) throws -> T {
         guard let scalar = try scalar(type, value) as? T else { throw Refused() }
         return scalar
@@ -103,7 +105,7 @@ enum ScalarCoder {
 }
 
 extension Value {
-    /// The date that the value represents, if it is one.
+    /// The date that the value represents; nil if it represents none.
     fileprivate var timestamp: Timestamp? {
         switch self {
         case .string(let text): Timestamp(text)

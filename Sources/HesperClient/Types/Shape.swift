@@ -39,7 +39,7 @@ package struct Shape<Object: SyncedObject>: Sendable {
         }
     }
 
-    /// The defaults of an object's attributes. The `sortDate` of a note is its creation date until it is set.
+    /// The defaults of the attributes of an object with this image. The `sortDate` of a note is its creation date until it is set.
     func defaults(for image: ObjectImage) -> [String: Value] {
         guard names.isBuiltIn else { return defaults }
         var defaults = defaults
@@ -53,15 +53,15 @@ package struct Shape<Object: SyncedObject>: Sendable {
     /// The kind of an attribute; nil if the type has no property with this attribute.
     func kind(of attribute: String) -> ImageWriter.Kind? { properties.first { $0.name == attribute }?.kind }
 
-    /// The attributes that a search covers.
+    /// The names of the attributes whose texts a search finds.
     var searchable: [String] {
-        // The other texts of an attachment are hashes and codes.
+        // The media type, the hash and the preview of an attachment are texts too, but are not useful to search.
         if Object.objectType == Attachment.objectType { return ["filename"] }
         if Object.objectType == Note.objectType { return [AttributeName.text] }
         return properties.filter { $0.type == String.self || $0.type == String?.self || $0.kind == .text }.map(\.name)
     }
 
-    /// Whether the type has a set. The members of a set are ordered by the clocks of their registers.
+    /// Whether the type has a set. Only then the clocks of an object must be read: they give the order of a set's members.
     var hasSets: Bool {
         properties.contains { if case .set = $0.kind { true } else { false } }
     }

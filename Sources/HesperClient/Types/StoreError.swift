@@ -19,14 +19,14 @@ public enum StoreError: Error, Sendable, Equatable {
     case invalidQuery(String)
     /// The local copy was not erased, because this number of objects has changes that are not sent.
     case unsentChanges(Int)
-    /// The disk is full.
+    /// The disk of this device is full.
     case diskFull
-    /// The file was written by a later version of the library.
+    /// The database file was written by a later version of the library.
     case newerVersion
-    /// The file cannot be opened or written, for example because its folder is missing or permission is denied. The message gives the
-    /// reason.
+    /// The database file cannot be opened or written, for example because its folder is missing or permission is denied. The message
+    /// gives the reason.
     case unavailable(String)
-    /// The file cannot be read. The message gives the reason. ``LocalStore/saveUnsent(in:to:)`` saves unsent changes.
+    /// The database file cannot be read. The message gives the reason. ``LocalStore/saveUnsent(in:to:)`` saves unsent changes.
     case damaged(String)
 }
 

@@ -17,7 +17,7 @@ public protocol SyncedObject: Identifiable, Codable, Sendable, Equatable where I
     static var objectType: String { get }
     /// The indexes that make predicates and orders fast. By default, there are none.
     static var indexes: [Index<Self>] { get }
-    /// The ID. It must be declared with `var`.
+    /// The ID of the object. It must be declared with `var`.
     var id: ObjectID<Self> { get }
     /// Creates an object with a new ID and the default values.
     init()

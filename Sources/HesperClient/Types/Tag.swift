@@ -3,12 +3,12 @@ public struct Tag: SyncedObject {
     public static let objectType = "tag"
 
     public var id = ObjectID<Tag>()
-    /// The name, at most 256 bytes.
+    /// The name of the tag, at most 256 bytes.
     @Merged public var name = ""
 
     /// Creates a tag without a name. It must be named before it is inserted.
     public init() {}
 
-    /// Creates a tag.
+    /// Creates a tag with a name.
     public init(name: String) { self.name = name }
 }

@@ -40,7 +40,7 @@ struct BodyFields {
         }
     }
 
-    /// A required string.
+    /// Reads a required field that is a string.
     /// - Parameter bytes: the allowed number of bytes in UTF-8.
     mutating func string(_ name: String, bytes: ClosedRange<Int>) throws(Problem) -> String {
         guard let text = try optionalString(name) else { throw invalid(name, "is missing") }
@@ -92,13 +92,14 @@ struct RequestTarget {
 
     subscript(parameter: String) -> String? { parameters[parameter] }
 
-    /// Checks that the request has no other parameters than these.
+    /// Checks that the request has no parameters other than the known ones.
     func check(known: [String]) throws(Problem) {
         guard let name = parameters.keys.filter({ !known.contains($0) }).min() else { return }
         throw Problem(.unknownField, "The parameter \"\(name.prefix(64))\" is unknown.", at: name)
     }
 
-    /// A parameter that must be a whole number; `standard` if it was not sent. If it exceeds the range, its upper bound.
+    /// Reads a parameter that must be a whole number. Returns `standard` if the parameter was not sent, and the upper bound of the
+    /// range if the number is greater.
     func integer(_ name: String, default standard: Int, in range: ClosedRange<Int>) throws(Problem) -> Int {
         guard let text = self[name] else { return standard }
         guard let value = Int(text), value >= range.lowerBound else {
@@ -109,7 +110,7 @@ struct RequestTarget {
 }
 
 extension ServerResponse {
-    /// A response with a JSON object.
+    /// A response whose body is a JSON object.
     static func object(
         _ status: Int = 200, headers: [String: String] = [:], _ body: (inout JSONWriter) -> Void
     ) -> ServerResponse {

@@ -10,9 +10,11 @@ package struct FaultyServer: Sendable {
     package var isOffline = false
     private var planned: [PlannedFault] = []
 
-    /// The result of a request for the client, and its delay in milliseconds.
+    /// The reply to a request, as the client receives it.
     package struct Reply: Sendable {
+        /// The response, or the reason why the client receives none.
         package var result: Result<ServerResponse, NoResponse>
+        /// The delay of the reply, in milliseconds.
         package var delay = 0
     }
 
@@ -20,7 +22,7 @@ package struct FaultyServer: Sendable {
 
     /// Makes the next requests fail.
     /// - Parameters:
-    ///   - fault: what goes wrong.
+    ///   - fault: the fault of the requests.
     ///   - count: the number of requests to which the fault applies.
     ///   - path: the fault applies only to requests whose path begins with this text.
     package mutating func plan(_ fault: Fault, times count: Int, path: String) {
@@ -58,8 +60,7 @@ package struct FaultyServer: Sendable {
 }
 
 extension ServerCore {
-    /// Responds to a request. Of the faults, only short pages and rejected fields are applied here; `reply(to:at:)` applies the
-    /// others.
+    /// Responds to a request, and applies faults with short pages and rejected fields. `reply(to:at:)` applies all other faults.
     fileprivate mutating func respond(
         to request: ServerRequest, at now: Timestamp, with faults: [Fault]
     ) -> ServerResponse {
@@ -79,7 +80,7 @@ extension ServerCore {
 }
 
 extension ServerRequest {
-    /// Whether the request has a sync token, which can have expired.
+    /// Whether the request has a sync token, which may have expired.
     fileprivate var hasSyncToken: Bool {
         guard path == "/v1/sync" else { return path.contains("since=") }
         guard case .object(let object)? = try? JSONReader.read(body) else { return false }

@@ -12,7 +12,7 @@ struct FeedToken: Sendable, Equatable {
     var epoch: UInt64
     var scope: Int64
     var position: Position
-    /// The objects that follow, and their bytes; nil if none follow or if they have not been counted.
+    /// The number and size of the objects that follow; nil if none follow or if they have not been counted.
     var remaining: FeedSize?
 
     /// The objects that the reader has received are in the states that they had at this sequence number, or in later states.
@@ -55,7 +55,7 @@ struct FeedToken: Sendable, Equatable {
     }
 }
 
-/// A number of objects, and of the bytes of their JSON.
+/// A number of objects, and the size of their JSON in bytes.
 struct FeedSize: Sendable, Equatable {
     var objects = 0
     var bytes = 0
@@ -103,7 +103,7 @@ struct FeedPage {
         count(before: token, of: scope)
     }
 
-    /// An empty page with a token for the present state.
+    /// Creates an empty page with a token for the present state.
     init(emptyAt scope: MemoryScope, epoch: UInt64) {
         token = FeedToken(epoch: epoch, scope: scope.id, position: .after(scope.sequence))
         digest = scope.digest
@@ -119,7 +119,7 @@ struct FeedPage {
         at position: FeedToken.Position, of scope: MemoryScope, _ body: (Row) -> Bool
     ) -> Bool {
         func visit(_ entry: (sequence: Int64, id: UniqueID), _ isIncluded: (ObjectState) -> Bool) -> Bool {
-            // An entry is outdated if its object has changed again since.
+            // Outdated entries, whose objects have changed again since, are skipped.
             guard let state = scope.states[entry.id], state.sequence == entry.sequence, isIncluded(state) else {
                 return true
             }

@@ -31,6 +31,9 @@ package struct MemoryFiles: Sendable {
     package var byteCount: Int64 { files.values.reduce(0) { $0 + $1.data.byteCount } }
 
     /// The number of bytes that unfinished uploads reserve.
+    /// - Parameters:
+    ///   - largest: the number of bytes that an upload reserves if its length is not known.
+    ///   - upload: an upload that is left out; nil for none.
     func reservedBytes(largest: Int, except upload: UniqueID?) -> Int64 {
         uploads.reduce(0) { sum, entry in
             entry.key == upload || entry.value.isFinished ? sum : sum + Int64(entry.value.length ?? largest)
@@ -46,7 +49,7 @@ package struct MemoryFiles: Sendable {
     /// Removes the bytes of an attachment, as a damaged disk would.
     package mutating func lose(_ id: UniqueID) { files[id] = nil }
 
-    /// Adds the bytes of another copy that this copy lacks. The bytes of attachments are stored apart from the
-    /// database, so they remain when an older copy of the database is restored.
+    /// Adds the bytes that `other` has and this value lacks. The bytes of attachments are stored apart from the database, so they
+    /// remain when an older backup of the database is restored.
     mutating func merge(_ other: MemoryFiles) { files.merge(other.files) { own, _ in own } }
 }

@@ -3,7 +3,7 @@ package import HesperModel
 /// The data of one account: the bag of edits, the folded objects, and the bytes of attachments. A copy of this value is
 /// a backup.
 package struct MemoryScope: Sendable {
-    /// A parcel of the bag, and when it was pushed by which device.
+    /// A parcel of the bag, with the device that pushed it and the time of the push.
     package struct StoredParcel: Sendable {
         package let parcel: Parcel
         package let sequence: Int64
@@ -26,11 +26,11 @@ package struct MemoryScope: Sendable {
     /// The greatest sequence number that was assigned.
     package private(set) var sequence: Int64 = 0
     package private(set) var digest = Digest.zero
-    /// Texts that lost words in a merge, in the order in which they did.
+    /// Texts that lost words in a merge, in the order of the merges.
     package private(set) var lostTexts: [LostText] = []
     /// The objects that each push changed or added edits to, in their order. An object may be listed several times.
     package private(set) var touched: [UniqueID] = []
-    /// The deletions with the device that pushed them.
+    /// The deletions, each with the device that pushed it and the time of the push.
     package private(set) var deletions: [(deleted: DeletedObject, pushedBy: NodeID?, pushedAt: Timestamp)] = []
     /// The number of bytes of all stored edits.
     package private(set) var editBytes: Int64 = 0
@@ -44,9 +44,9 @@ package struct MemoryScope: Sendable {
     private var notesByMember: [UniqueID: Set<UniqueID>] = [:]
     /// The revoked devices, each with the time after which its edits are rejected, if there is one.
     private(set) var revocations: [NodeID: MemoryRevocation] = [:]
-    /// The sequence number at the last restore.
+    /// The sequence number of the scope at the last restore; nil if the scope was never restored.
     private(set) var restoredSequence: Int64?
-    /// The bytes of attachments.
+    /// The bytes of the account's attachments, and its unfinished uploads.
     package var files = MemoryFiles()
     /// The quota in bytes; nil for no limit.
     package var quota: Int64?
@@ -140,14 +140,14 @@ package struct MemoryScope: Sendable {
         for member in entity.heldMembers { notesByMember[member, default: []].insert(change.uniqueID) }
     }
 
-    /// The objects of which all of the sender's changes were applied, and which were new or had not changed since the
-    /// sender read them.
+    /// The objects that need not be sent back to the sender: all of the sender's changes of the object were applied,
+    /// and the object was new or had not changed since the sender read it.
     private static func echoes(
         of outcome: MergeOutcome, _ sequences: [UniqueID: Int64], since read: Int64
     ) -> [UniqueID: Int64] {
         var before: [UniqueID: Int64] = [:]
         for change in outcome.changes {
-            // An object that did not exist before may have edits of other devices.
+            // An object that did not exist before may have edits of other devices, which the sender lacks, so it is not an echo.
             if let state = change.before { before[change.uniqueID] = state.sequence ?? .max }
         }
         var echoes: [UniqueID: Int64] = [:]
@@ -175,7 +175,7 @@ package struct MemoryScope: Sendable {
 
     mutating func put(_ revocation: MemoryRevocation) { revocations[revocation.node] = revocation }
 
-    /// Marks this copy as restored from a backup (operating.md, Restoring).
+    /// Marks this scope as restored from a backup (operating.md, Restoring).
     mutating func markRestored() { restoredSequence = sequence }
 
     // MARK: Reading

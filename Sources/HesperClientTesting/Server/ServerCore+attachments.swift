@@ -90,7 +90,7 @@ extension ServerCore {
             context: ["limit": .integer(Int64(largestAttachment))])
     }
 
-    /// The SHA-256 in a digest header (RFC 9530), in hex.
+    /// The SHA-256 hash in a digest header (RFC 9530), in hexadecimal; nil if the request has no such header.
     private static func sha256(_ name: String, _ request: ServerRequest) throws(Problem) -> String? {
         guard let text = request.headers[name] else { return nil }
         guard text.hasPrefix("sha-256=:"), text.hasSuffix(":"),
@@ -258,7 +258,7 @@ extension ServerCore {
 }
 
 extension MemoryFiles.Upload {
-    /// The number of bytes that were received.
+    /// The number of bytes of the upload that the server has received.
     fileprivate var offset: Int { isFinished ? length ?? 0 : bytes.count }
 
     /// Marks the upload as complete. Its bytes are now those of the attachment.
@@ -270,7 +270,7 @@ extension MemoryFiles.Upload {
 }
 
 extension MemoryFiles {
-    /// The bytes of a hash in hex digits.
+    /// The bytes of a hash that is written in hexadecimal digits.
     fileprivate static func bytes(hex: String) -> [UInt8] {
         let digits = hex.compactMap(\.hexDigitValue)
         return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }

@@ -8,7 +8,7 @@ struct MemoryStream: Sendable {
     var token: FeedToken
     /// Whether the first event is a page without objects, because the client sent no token.
     var needsToken: Bool
-    /// The number of other listening devices in the last event `listeners`; nil before the first one.
+    /// The number of other listening devices in the last event `listeners`; nil before the first such event.
     var listeners: Int?
     /// The problem if the client's token has expired.
     var expiry: Problem?

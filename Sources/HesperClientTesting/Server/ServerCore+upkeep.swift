@@ -1,6 +1,6 @@
 package import HesperModel
 
-/// What the real server does by itself (architecture.md).
+/// The tasks that the real server runs in the background (architecture.md).
 extension ServerCore {
     /// Deletes the attachments that no live note has, without waiting for the grace period.
     package mutating func sweepAttachments(at now: Timestamp) {

@@ -134,7 +134,7 @@ package struct ServerCore: Sendable {
         }
     }
 
-    /// The index of the caller's account, and the node of the caller's device.
+    /// The sender of a request: the index of its account, and the node of its device.
     struct Caller {
         let account: Int
         let node: NodeID
@@ -173,7 +173,7 @@ package struct ServerCore: Sendable {
         }
         try fields.end()
         if let token { try check(token, of: accounts[caller.account].scope) }
-        // During a first sync it is not known which objects the device has read.
+        // During a first sync it is not known which objects the device has read, so all count as unread.
         var read: Int64 = 0
         if case .after(let sequence)? = token?.position { read = sequence }
         let result = try accounts[caller.account].scope.apply(
@@ -274,7 +274,7 @@ package struct ServerCore: Sendable {
         fileprivate let accounts: [MemoryAccount]
     }
 
-    /// Makes a backup.
+    /// Makes a backup of the database.
     package func backUp() -> Backup { Backup(accounts: accounts) }
 
     /// Replaces the database with an earlier copy (operating.md, Restoring). The bytes of attachments are stored

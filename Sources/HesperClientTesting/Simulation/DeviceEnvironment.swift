@@ -29,13 +29,13 @@ final class DeviceEnvironment: Sendable {
     }
 }
 
-/// The place outside of a file by which a copy is recognized.
+/// The storage outside of a database file, by which a copy of the file is detected.
 final class SimulatedMemory: DeviceMemory {
     private let words: Locked<[String: [String]]>
 
     init(_ words: [String: [String]] = [:]) { self.words = Locked(words) }
 
-    /// The place of a device whose whole disk was copied.
+    /// A copy of the storage, for a device that is a copy of another device's whole disk.
     var copy: SimulatedMemory { SimulatedMemory(words.withLock { $0 }) }
 
     func words(of store: String) -> [String] { words.withLock { $0[store] ?? [] } }
@@ -46,7 +46,7 @@ final class SimulatedMemory: DeviceMemory {
 }
 
 extension MemoryAttachmentFiles {
-    /// A copy of all files.
+    /// Copies all attachment files.
     func copied() throws -> MemoryAttachmentFiles {
         let copy = MemoryAttachmentFiles()
         for (id, file) in list().sorted(by: { $0.key < $1.key }) {

@@ -1,9 +1,11 @@
 internal import HesperClient
 internal import HesperModel
 
-/// The actions of the people of a simulated life, and what the server has had, for the checks. Every word is typed once.
+/// Records the actions of the people of a simulated life, and the data that the server has had, for the checks. Each word is typed only
+/// once, so that it can be followed through all texts.
 ///
-/// After a push, only the objects that the push touched are read, so that reading takes no longer as the life goes on.
+/// After a push, only the objects that the push touched are read, so that the time for reading does not grow with the length of the
+/// life.
 struct Ledger {
     // MARK: What people did
 
@@ -11,31 +13,39 @@ struct Ledger {
     private(set) var authors: [String: String] = [:]
     /// Words that were removed on a device that had received them.
     private(set) var removed: Set<String> = []
-    /// What the counter of each recipe must show, and who counted.
+    /// The value that the counter of each recipe must have.
     private(set) var counts: [UniqueID: Int] = [:]
+    /// The devices that changed the counter of each recipe.
     private(set) var countedBy: [UniqueID: Set<String>] = [:]
-    /// The labels that were added to each recipe, and those that were removed.
+    /// The labels that were added to each recipe.
     private(set) var labels: [UniqueID: Set<String>] = [:]
+    /// The labels that were removed from each recipe.
     private(set) var removedLabels: [UniqueID: Set<String>] = [:]
+    /// The devices that added or removed labels of each recipe.
     private(set) var labeledBy: [UniqueID: Set<String>] = [:]
-    /// The bytes of attachments, and the notes to which they were added, unless they were removed or moved.
+    /// The bytes of each attachment that was added to a note.
     private(set) var files: [UniqueID: [UInt8]] = [:]
+    /// For each attachment, the note to which it was added and the device that added it. Attachments that were removed or moved are
+    /// left out.
     private(set) var attached: [UniqueID: (note: UniqueID, device: String)] = [:]
-    /// The devices that were lost and revoked, and the nodes that were revoked.
+    /// The devices that were lost and revoked.
     var lostDevices: Set<String> = []
+    /// The nodes of the devices that were revoked.
     var revokedNodes: Set<NodeID> = []
-    /// The nodes that two devices share, because one is an undetected copy of the other's file, and these devices.
+    /// The nodes that two devices share, because the database file of one device is an undetected copy of the other device's file.
     var sharedNodes: Set<NodeID> = []
+    /// The names of the devices that share a node with another device.
     var twins: Set<String> = []
     private var words = 0
 
     // MARK: What the server has had
 
-    /// Words that the server has had at any time, and those that it has not.
+    /// Words that the server has had at any time.
     private(set) var known: Set<String> = []
+    /// Words that were typed, and that the server has never had.
     private(set) var unknown: Set<String> = []
-    /// Words that arrived in a text of a note that was not deleted. Other words that the server has had were pushed to notes that were
-    /// already deleted: no other device receives them until the device that pushed them moves them to another note.
+    /// Words that arrived in a text of a note that was not deleted. A word that was pushed to a note that was already deleted is not
+    /// included: no other device receives it until the device that pushed it moves it to another note.
     private(set) var shared: Set<String> = []
     /// Objects that the server acknowledged as deleted at any time.
     private(set) var dead: Set<UniqueID> = []
@@ -43,9 +53,11 @@ struct Ledger {
     private(set) var clocks: [UniqueID: [Attribute: Clock]] = [:]
     /// The words of the text of each live note.
     private var texts: [UniqueID: Set<String>] = [:]
-    /// The numbers of elements of the scope that were read.
+    /// The number of elements of ``MemoryScope/touched`` that were read before.
     private var readTouched = 0
+    /// The number of elements of ``MemoryScope/lostTexts`` that were read before.
     private var readLost = 0
+    /// For each object, the number of its parcels that were read before.
     private var readParcels: [UniqueID: Int] = [:]
 
     // MARK: Exceptions
@@ -91,11 +103,11 @@ struct Ledger {
 
     mutating func detach(_ id: UniqueID) { attached[id] = nil }
 
-    /// Records words that may occur twice in a text: two copies of a file have them, or the server cannot know that one of two texts
-    /// that have them descends from the other.
+    /// Records words that may occur twice in a text. This is possible if two devices send them because one database file is a copy of
+    /// the other, or if two texts contain them and the server cannot know that one text descends from the other.
     mutating func mayDouble(_ words: some Sequence<String>) { doubled.formUnion(words) }
 
-    /// Records what a request changed on the server.
+    /// Records the changes that a request made on the server.
     /// - Parameter isSeen: whether a device that deleted a note had seen its words, as far as the server can know.
     mutating func read(_ scope: MemoryScope, isSeen: (UniqueID) -> Bool = { _ in true }) {
         let touched = Set(scope.touched[readTouched...])
@@ -136,7 +148,7 @@ struct Ledger {
         readParcels[id] = parcels.count
     }
 
-    /// Records a revocation, which reverts texts of the lost device and merges of them.
+    /// Records a revocation, which reverts texts of the lost device and the merges of these texts.
     mutating func readRevocation(_ scope: MemoryScope) {
         let before = texts.values.reduce(into: Set<String>()) { $0.formUnion($1) }
         read(scope)

@@ -49,10 +49,11 @@ package final class Life {
     private static let address = try? ServerURL("https://hesper.example.org")
     private static let email = "ada@example.org"
     private static let password = "correct horse battery staple"
-    /// The time within which the copies must become equal, in milliseconds.
+    /// The time within which all local copies must become equal to the server's data, in milliseconds.
     private static let settling: Int64 = 4 * 3_600_000
     private static let eventLimit = 30_000
 
+    /// Creates a life, with devices that are not signed in yet.
     /// - Parameter isRecorded: whether to keep ``record``.
     package init(seed: UInt64, isRecorded: Bool = false) throws {
         self.seed = seed
@@ -66,7 +67,7 @@ package final class Life {
         }
     }
 
-    /// Runs the simulation until all copies are equal or a check fails, and checks the result.
+    /// Runs the simulation until all local copies equal the server's data or a check fails, and checks the result.
     /// - Returns: the failures; empty if there are none.
     package func run() throws -> [String] {
         signUp()
@@ -87,7 +88,7 @@ package final class Life {
             }
             if isSettling, events % 8 == 0, try isSettled() { break }
             if now > end || events > Life.eventLimit {
-                // First reports the objects that differ.
+                // The objects that differ are reported first.
                 for device in devices where !device.isLost { try checkCopy(of: device, server.core.accounts[0].scope) }
                 fail("the copies are not equal after \(events) events: \(try unsettled())")
             }
@@ -143,7 +144,7 @@ package final class Life {
         for (index, device) in devices.enumerated() where !device.isLost {
             device.offlineUntil = 0
             if try device.database.read({ try $0.sessionToken }) == nil { try signIn(index) }
-            // Without it, everything must be settled too, but later.
+            // A device that does not sync now must become settled too, but later.
             guard generator.isTrue(withProbability: 0.5) else { continue }
             device.addSyncNow()
             try takeInputs(index)
@@ -200,7 +201,7 @@ package final class Life {
             guard run == devices[index].run, !devices[index].isLost else { return }
             let device = devices[index]
             let received = isOffline(index) ? .failure(NoResponse("offline")) : result
-            // Before the step, which may send the next push.
+            // The answered changes are recorded before the step, because the step may send the next push.
             if number == device.pushNumber, case .success(let response) = received, response.isSuccess {
                 (device.answered, device.answeredAt) = (device.pushed, now)
             }
@@ -310,7 +311,7 @@ package final class Life {
         }
     }
 
-    /// The actual time at which the wall clock of a device shows a time.
+    /// The actual time at which the wall clock of a device shows a given time.
     private func actualTime(of time: Timestamp, _ device: SimulatedDevice) -> Int64 {
         max(time.milliseconds - (device.environment.now.milliseconds - now), now)
     }

@@ -28,7 +28,7 @@ extension Life {
         }
     }
 
-    /// Runs a transaction of the app, and tells sync that the copy changed.
+    /// Runs a transaction of the app, and tells sync that the local copy changed.
     private func change(_ index: Int, _ body: (RecordsTransaction) throws -> Void) throws {
         try devices[index].database.write(body)
         guard isSettling || !generator.isTrue(withProbability: 0.01) else {
@@ -154,13 +154,13 @@ extension Life {
         schedule(.saveDraft(index, run: device.run), in: 1_000..<20_000)
     }
 
-    /// Saves what somebody has been editing. The note may have changed since.
+    /// Saves the draft that somebody has been editing. The stored note may have changed since it was read.
     func saveDraft(_ index: Int) throws {
         let device = devices[index]
         guard var draft = device.draft else { return }
         device.draft = nil
         guard try device.shown(TypeName.note).contains(draft.id.uniqueID) else { return }
-        // Whole lines, which cannot lose a contest.
+        // The draft adds a whole line. A merge never replaces it, so the new word must be in the saved text.
         let word = ledger.newWord(by: device.name)
         let isAtEnd = generator.isTrue(withProbability: 0.5)
         draft.text.string = isAtEnd ? draft.text.string + "\n" + word : word + "\n" + draft.text.string
@@ -249,7 +249,7 @@ extension Life {
         }
     }
 
-    /// Removes an attachment from a note, and perhaps adds it to another one in the same transaction.
+    /// Removes an attachment from a note, and perhaps adds it to another note in the same transaction.
     private func moveAttachment(_ index: Int, _ note: UniqueID) throws {
         let device = devices[index]
         let attachments = try device.database.read {
@@ -285,7 +285,7 @@ extension Life {
 
     // MARK: Tending
 
-    /// Signs in if that is necessary.
+    /// Signs a device in if that is necessary.
     func tend(_ index: Int) throws {
         let device = devices[index]
         guard !isOffline(index) else { return }
@@ -367,8 +367,8 @@ extension Life {
         server.core.accounts[0].scope.quota = isFull ? used + Int64(generator.number(in: 0..<500)) : nil
     }
 
-    /// Copies the file of a device to a new device, perhaps with the files of attachments. The copy does not notice it if
-    /// what is outside of the file was copied too, or is the same.
+    /// Copies the database file of a device to a new device, perhaps with the files of attachments. The copy is not detected if the
+    /// storage outside of the database file was copied too, or if both devices have the same storage.
     private func copy(_ original: SimulatedDevice) throws {
         let isNoticed = generator.isTrue(withProbability: 0.7)
         let hasSameMemory = generator.isTrue(withProbability: 0.5)

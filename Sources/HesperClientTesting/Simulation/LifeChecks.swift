@@ -3,7 +3,7 @@ internal import HesperModel
 
 /// The checks of every simulated life.
 extension Life {
-    /// Checks the end of a life.
+    /// Checks the devices and the server at the end of a life.
     func check() throws {
         let scope = server.core.accounts[0].scope
         for device in devices where !device.isLost {
@@ -18,7 +18,7 @@ extension Life {
         for index in devices.indices where failures.isEmpty && !devices[index].isLost { try checkQuiet(index) }
     }
 
-    /// Checks that a device that reports that everything is synced has no word that the server never had.
+    /// If a device reports that everything is synced, checks that the server has had every word of its notes.
     func checkStatus(of device: SimulatedDevice) throws {
         try checkVisible(on: device)
         guard !isSettling, !ledger.unknown.isEmpty, try device.saysSynced(),
@@ -32,7 +32,8 @@ extension Life {
         }
     }
 
-    /// Checks that the app sees the greater clock of an unsent and an acknowledged register, and always an unsent text (clients.md, rule 3).
+    /// Checks which value the app sees of an attribute with an unsent edit: for a text, the unsent text, and otherwise the value
+    /// with the greater clock (clients.md, rule 3).
     private func checkVisible(on device: SimulatedDevice) throws {
         try device.database.read { transaction in
             for type in try transaction.types {
@@ -46,7 +47,8 @@ extension Life {
                     }
                     return true
                 }
-                // A restored server sends what this device knows to be deleted.
+                // Only a restored server sends objects that this device knows to be deleted, so this is not checked before there is a
+                // backup.
                 guard !backups.isEmpty else { continue }
                 for id in try transaction.ids(type) where try transaction.deleted(id) != nil {
                     fail("\(device.name) has \(id), which was deleted")
@@ -116,8 +118,8 @@ extension Life {
         }
     }
 
-    /// Checks that every word that was typed and not removed is in the text of a note or on a shelf, and in no text twice, except the
-    /// words that the ledger lists as exceptions.
+    /// Checks that every word that was typed and not removed is in the text of a note or on a shelf, and that no text contains a
+    /// word twice. The ledger lists the words that are exceptions.
     private func checkWords(_ scope: MemoryScope) throws {
         var current: Set<String> = []
         for id in scope.states.keys.sorted() {

@@ -1,11 +1,12 @@
 internal import HesperClient
 internal import HesperModel
 
-/// What must hold for counters, sets, tags, attachments and requests.
+/// Checks of counters, sets, tags, attachments and requests.
 extension Life {
-    /// A counter is the sum of what was counted, and a set has the members that were added and not removed.
+    /// Checks that a counter is the sum of all counts, and that a set has the members that were added and not removed.
     func checkObjects(of device: SimulatedDevice, _ scope: MemoryScope) throws {
-        // The server may not have received what a lost device counted. Copies that share a node share its part of a counter.
+        // These checks leave out counts and labels of lost devices, which the server may not have received, and of devices that share a
+        // node because of a copied database file: they also share the node's register of a counter.
         let unsure = ledger.lostDevices.union(ledger.twins)
         try device.database.read { transaction in
             let shelved = Set(try transaction.shelf().map(\.id))
@@ -23,8 +24,7 @@ extension Life {
         }
     }
 
-    /// A device has the bytes of each attachment, and no others. An attachment that somebody added to a note is there unless
-    /// somebody removed it.
+    /// Checks that a device has the bytes of each attachment, and no other bytes.
     func checkFiles(of device: SimulatedDevice, _ scope: MemoryScope) throws {
         try device.database.read { transaction in
             var needed: Set<UniqueID> = []
@@ -38,14 +38,14 @@ extension Life {
                 let data = try device.files.data(of: file)
                 if attachment[.sha256] != .string(data.sha256) { fail("\(device.name) has other bytes of \(id)") }
             }
-            // Bytes of a change on the shelf remain until it is dismissed.
+            // The bytes of an attachment whose change is on the shelf remain until the change is dismissed.
             let shelved = Set(try transaction.shelf().map(\.id))
             let others = device.files.list().keys.filter { !needed.contains($0) && !shelved.contains($0) }.sorted()
             if !others.isEmpty { fail("\(device.name) has files that no attachment needs: \(others)") }
         }
     }
 
-    /// No two tags have the same name, and an attachment is in one note.
+    /// Checks that no two tags have the same name, and that an attachment is in one note only.
     func checkTagsAndMembers(_ scope: MemoryScope) throws {
         var names: [String: UniqueID] = [:]
         var holders: [UniqueID: UniqueID] = [:]
@@ -69,8 +69,8 @@ extension Life {
         try checkAttached(scope, contents)
     }
 
-    /// A note has the pictures that somebody added and nobody removed. If the server rejected that a picture was added, it is on the
-    /// shelf, where a person sees it.
+    /// Checks that a note has the pictures that somebody added and nobody removed, except those that the server rejected: these
+    /// changes are on the shelf, where a person sees them.
     /// - Parameter contents: the hashes of the attachments of each note.
     private func checkAttached(_ scope: MemoryScope, _ contents: [UniqueID: Set<String>]) throws {
         var shelved: [UniqueID: Set<String>] = [:]
@@ -88,7 +88,7 @@ extension Life {
         }
     }
 
-    /// When everything is settled, a sync sends nothing and receives nothing.
+    /// Checks that a settled device sends nothing and receives nothing when it syncs.
     func checkQuiet(_ index: Int) throws {
         let device = devices[index]
         device.add(SyncInput.syncNow)
@@ -105,12 +105,13 @@ extension Life {
         }
     }
 
-    /// What was answered must not be sent again unchanged, except after a while what waits for space (clients.md, rules 9 and 14).
+    /// Checks that a device does not send the same changes again after a response. Only changes that wait for space are sent again,
+    /// after a delay or when somebody asks for it (clients.md, rules 9 and 14).
     func checkPush(_ request: ServerRequest, of device: SimulatedDevice) {
         device.pushed = Life.changes(in: request)
         let isAsked = device.askedAt >= device.pushedAt
         if !device.pushed.isEmpty, device.pushed == device.answered, !isAsked, now < device.answeredAt + 25_000 {
-            fail("\(device.name) sends again what was answered: \(device.pushed)")
+            fail("\(device.name) sends changes again that were answered: \(device.pushed)")
         }
         device.pushedAt = device.environment.now
     }

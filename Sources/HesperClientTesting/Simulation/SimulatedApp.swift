@@ -25,7 +25,7 @@ struct Board: SyncedObject {
 }
 
 extension RecordsTransaction {
-    /// The transaction as the app of simulated devices writes it.
+    /// The transaction in the form in which the app of simulated devices uses it.
     var app: WriteTransaction {
         forApp([
             HesperClient.Note.objectType, HesperClient.Tag.objectType, HesperClient.Attachment.objectType,

@@ -1,30 +1,31 @@
 internal import HesperClient
 internal import HesperModel
 
-/// A device of a simulated life: its file, the cores of its sync, and what is under way.
+/// A device of a simulated life: its local copy, the cores of its sync, and the requests in progress.
 ///
-/// It carries inputs from one core to the other as `SyncRunner` does.
+/// It passes inputs from one core to the other, as `SyncRunner` does.
 final class SimulatedDevice {
     let name: String
     let environment: DeviceEnvironment
     let database: LocalDatabase
     let files: MemoryAttachmentFiles
-    /// What is outside of the file.
+    /// The storage outside of the database file, by which a copy of the file is detected.
     let memory: SimulatedMemory
     private(set) var core: SyncCore
     private(set) var transfers: TransferCore
-    /// Inputs that are not taken yet, in their order.
+    /// Inputs of `core` that are not taken yet, in their order.
     private(set) var syncInputs: [SyncInput] = []
+    /// Inputs of `transfers` that are not taken yet, in their order.
     private(set) var transferInputs: [TransferCore.Input] = []
-    /// Whether the transfers were told that a request of sync is under way.
+    /// Whether the transfers were told that a round of sync is in progress.
     private var isSyncing = true
     private var hasTransfers = true
     var transferStatus = TransferStatus()
     /// Whether the response to a request of the transfers is awaited.
     var isTransferring = false
-    /// Changes with every start of the app. What an earlier run has under way is ignored.
+    /// The number of the app's current run. It is raised with every start of the app. Events of an earlier run are ignored.
     private(set) var run = 0
-    /// The number of the current stream. Events of earlier streams are ignored.
+    /// The number of the current event stream. Events of earlier streams are ignored.
     var stream = 0
     /// The number of the open stream on the server.
     var serverStream: Int?
@@ -32,18 +33,23 @@ final class SimulatedDevice {
     var lastArrival: Int64 = 0
     /// The time until which the device has no network.
     var offlineUntil: Int64 = 0
-    /// The numbers of the last effects `wake`, which replace earlier ones.
+    /// The serial number of the latest `wake` effect of `core`. Earlier ones are then ignored.
     var wake = 0
+    /// The serial number of the latest `wake` effect of `transfers`. Earlier ones are then ignored.
     var transferWake = 0
-    /// What the last request pushed, and what the last request to which the response was taken had pushed.
+    /// The number of the last sync request.
     var pushNumber = 0
+    /// The changes in the last sync request.
     var pushed = ""
+    /// The changes in the last sync request whose response was processed.
     var answered = ""
+    /// The virtual time at which `answered` was set, in milliseconds since 1970.
     var answeredAt: Int64 = 0
-    /// When the last request was sent, and when somebody asked to sync: what waits for space is then sent again.
+    /// The time of the device's clock at which the last sync request was sent.
     var pushedAt = Timestamp(clamping: 0)
+    /// The time at which a sync was last requested. Changes that wait for space are then sent again.
     var askedAt = Timestamp(clamping: 0)
-    /// What somebody is editing, as it was read. It is saved later.
+    /// The note that somebody is editing, as it was read. It is saved later.
     var draft: HesperClient.Note?
     var isLost = false
 
@@ -64,7 +70,7 @@ final class SimulatedDevice {
         transfers = TransferCore(seed: generator.next(), pieceBytes: SimulatedDevice.pieceBytes)
     }
 
-    /// Starts the app: nothing remains but the file and what is outside of it.
+    /// Starts the app. Only the database file, the attachment files and the storage outside of them remain from the previous run.
     func start(_ generator: inout SeededGenerator) throws {
         run += 1
         stream += 1
@@ -79,7 +85,7 @@ final class SimulatedDevice {
         try beginSession()
     }
 
-    /// Begins with the session that is in the file.
+    /// Begins to sync with the session in the database file.
     func beginSession() throws {
         (pushNumber, pushed, answered) = (0, "", "")
         syncInputs = [.session]
@@ -94,7 +100,7 @@ final class SimulatedDevice {
     func add(_ input: SyncInput) { syncInputs.append(input) }
     func add(_ input: TransferCore.Input) { transferInputs.append(input) }
 
-    /// Tells both cores what `SyncRunner` tells them when the app changed the copy.
+    /// Adds the inputs that `SyncRunner` adds for both cores when the app has changed the local copy.
     func addChange() {
         syncInputs.append(.changed)
         transferInputs.append(.changed)
@@ -153,8 +159,8 @@ final class SimulatedDevice {
         return effects
     }
 
-    /// Takes the next step without committing its transaction, as if the app crashed before the commit. What was written to files
-    /// of attachments remains.
+    /// Takes the next step without committing its transaction, as if the app crashed before the commit. Bytes that were written to
+    /// files of attachments remain.
     func stepWithoutCommit() throws {
         var (core, transfers) = (core, transfers)
         do {
@@ -194,8 +200,8 @@ final class SimulatedDevice {
         }
     }
 
-    /// The words of texts that the server has without this device having received the response, except those of their
-    /// bases.
+    /// The words of texts that the server has received from this device, while the device has not received the
+    /// response. The words of the bases of these texts are left out.
     func unansweredWords(_ scope: MemoryScope) throws -> Set<String> {
         try database.read { transaction in
             var words: Set<String> = []
@@ -219,13 +225,14 @@ final class SimulatedDevice {
         try database.read { try $0.ids(type, onlyShown: true) }
     }
 
-    /// Whether nothing is left to do, and the app would say so: nothing unsent, the server's digest, all bytes, and no retry.
+    /// Whether nothing is left to do and the device reports this: nothing is unsent, the digest is the server's, all
+    /// bytes are transferred, and no retry is scheduled.
     func isSettled(_ digest: Digest) throws -> Bool {
         guard !core.isBusy, !isTransferring, transferStatus == TransferStatus() else { return false }
         return try saysSynced() && database.read { try $0.sync.digest } == digest
     }
 
-    /// Whether the app would say that everything is synced.
+    /// Whether the device reports that everything is synced.
     func saysSynced() throws -> Bool {
         let progress = core.progress
         guard progress.hasFinished, progress.problem == nil, progress.offlineSince == nil,

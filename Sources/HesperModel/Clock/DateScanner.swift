@@ -4,7 +4,7 @@ struct DateScanner {
 
     init(_ bytes: String.UTF8View) { self.bytes = bytes[...] }
 
-    /// The milliseconds since 1970; nil unless the bytes are exactly one date-time.
+    /// Reads a date-time as milliseconds since 1970; nil unless the bytes are exactly one date-time.
     mutating func dateTime() -> Int64? {
         guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2),
             (1...12).contains(month), (1...Calendar.daysIn(month: month, year: year)).contains(day),
@@ -56,7 +56,7 @@ struct DateScanner {
         return value
     }
 
-    /// The offset from UTC in minutes, positive to the east.
+    /// Reads the offset of the local time from UTC in minutes, positive to the east.
     private mutating func offset() -> Int64? {
         if take("Z") || take("z") { return 0 }
         let sign: Int64 = take("+") ? 1 : take("-") ? -1 : 0

@@ -141,7 +141,7 @@ enum Calendar {
 }
 
 extension Int64 {
-    /// The quotient, rounded down, and the remainder, which is never negative. The divisor must be positive.
+    /// Divides by a positive number. Returns the quotient, rounded down, and the remainder, which is never negative.
     func flooredDivision(by divisor: Int64) -> (Int64, Int64) {
         let remainder = self % divisor
         return remainder < 0 ? (self / divisor - 1, remainder + divisor) : (self / divisor, remainder)

@@ -4,12 +4,12 @@ import Foundation
 package struct FileLink: Hashable, Sendable {
     /// The paths that the target can mean, most likely first.
     package let targets: [String]
-    /// Whether it is written with double brackets, as in Obsidian. Such a target may be the name of a file in any folder.
+    /// Whether the link is written with double brackets, as in Obsidian. Such a target may be the name of a file in any folder.
     package let isWiki: Bool
 
     package init(_ targets: [String], isWiki: Bool = false) { (self.targets, self.isWiki) = (targets, isWiki) }
 
-    /// The links of a text that can be links to files, each once, without those in code. Links to web pages are left out.
+    /// The links in a text that may lead to files, each once. Links in code and links to web pages are left out.
     package static func all(in text: String) -> [FileLink] {
         var known: Set<FileLink> = []
         return LinkMention.all(in: Array(text.utf8)).map(\.link).filter {
@@ -17,7 +17,7 @@ package struct FileLink: Hashable, Sendable {
         }
     }
 
-    /// The path of a target relative to a folder; nil if it leads out of the top folder or into a hidden one.
+    /// The path of a target relative to a base folder; nil if it leads out of the whole folder or into a hidden folder.
     package static func joined(_ base: [String], _ target: String) -> String? {
         guard !target.hasPrefix("/"), !target.contains("\0") else { return nil }
         var parts = base
@@ -100,7 +100,7 @@ private struct LinkScanner {
 
     /// The line of backticks or tildes that begins a block of code; nil if the line is something else.
     private func fence(_ line: Range<Int>) -> (mark: UInt8, count: Int)? {
-        // A block of code can be in a list or in a quotation.
+        // A block of code can be in a list or in a quotation, so spaces and `>` before the marks are skipped.
         let start = text[line].firstIndex { !isSpace($0) && $0 != UInt8(ascii: ">") } ?? line.upperBound
         guard start < line.upperBound, [UInt8(ascii: "`"), UInt8(ascii: "~")].contains(text[start]) else { return nil }
         let mark = text[start]
@@ -110,7 +110,7 @@ private struct LinkScanner {
         return (mark, count)
     }
 
-    /// The end of a block of code.
+    /// The position after a block of code.
     private func end(of fence: (mark: UInt8, count: Int), from start: Int) -> Int {
         var line = start
         while line < text.count {
@@ -155,7 +155,7 @@ private struct LinkScanner {
         }
     }
 
-    /// The end of code between backticks. Backticks without a counterpart are text.
+    /// The position after code in backticks. Backticks without a counterpart are text.
     private func endOfCode(_ start: Int, _ limit: Int) -> Int {
         func endOfRun(_ start: Int) -> Int { text[start..<limit].firstIndex { $0 != UInt8(ascii: "`") } ?? limit }
         let first = endOfRun(start)
@@ -175,7 +175,8 @@ private struct LinkScanner {
 
     private func string(_ range: Range<Int>) -> String { String(decoding: text[range], as: UTF8.self) }
 
-    /// Reads `[[target#heading|text]]`.
+    /// Reads a link in double brackets, such as `[[target#heading|text]]`.
+    /// - Returns: the position after the link; nil if there is no such link.
     private mutating func wikiLink(_ start: Int, _ limit: Int) -> Int? {
         guard start + 1 < limit, text[start + 1] == UInt8(ascii: "[") else { return nil }
         let content = start + 2
@@ -184,7 +185,7 @@ private struct LinkScanner {
             end + 1 < limit, text[end] == UInt8(ascii: "]"), text[end + 1] == UInt8(ascii: "]")
         else { return nil }
         let whole = string(content..<end)
-        // In a table, the separator is written `\|`.
+        // In a Markdown table, the separator is written `\|`.
         let target = whole.prefix { $0 != "|" && $0 != "#" }.trimmingCharacters(in: [" ", "\t", "\\"])
         let fragment = whole.drop { $0 != "|" && $0 != "#" }.prefix { $0 != "|" }
         let isEmbedded = isEmbedded(start)
@@ -198,6 +199,7 @@ private struct LinkScanner {
     }
 
     /// Reads the destination of a link, an optional title, and the closing parenthesis.
+    /// - Returns: the position after the parenthesis; nil if this is not a link.
     private mutating func destination(_ start: Int, _ limit: Int, label: Range<Int>) -> Int? {
         var position = skipSpace(start, limit)
         guard position < limit else { return nil }
@@ -309,9 +311,11 @@ private struct LinkScanner {
         return nil
     }
 
-    /// The paths that a destination can mean: decoded, without a query and a fragment, and as it is written.
+    /// The paths that a destination can mean: the decoded destination, the decoded destination without query and fragment, and the
+    /// destination as it is written.
     private static func targets(_ written: String) -> [String] {
-        // An absolute path or an address. A file whose name has a colon is written `./a:b.png`.
+        // Absolute paths, fragments and URLs do not lead to files. A link to a file whose name has a colon must be
+        // written `./a:b.png`.
         guard !written.isEmpty, !written.hasPrefix("/"), !written.hasPrefix("#"),
             written.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:/) == nil
         else { return [] }

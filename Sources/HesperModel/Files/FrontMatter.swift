@@ -2,9 +2,9 @@ import Foundation
 
 /// The YAML front matter of a text, as far as the mirror and imports read it. It is never written.
 package struct FrontMatter: Equatable {
-    /// The value of `title`.
+    /// The value of the key `title`; nil if there is none.
     package private(set) var title: String?
-    /// The names in `tags`, in order.
+    /// The names under the key `tags`, in order.
     package private(set) var tags: [String] = []
     /// Other names by which links call the note: the values of `aliases`.
     package private(set) var aliases: [String] = []
@@ -12,14 +12,14 @@ package struct FrontMatter: Equatable {
     package private(set) var created: Timestamp?
     /// The date on which the note was last changed.
     package private(set) var updated: Timestamp?
-    /// The text after the front matter, at least its beginning.
+    /// The text after the front matter. It may be cut off, because only the beginning of a long text is read.
     package let rest: Substring
     /// The length of the front matter with the line that ends it, in bytes.
     package let length: Int
 
     /// Reads the front matter of a text; nil if it has none.
     package init?(_ text: String) {
-        // Front matter is short: what is longer is not read.
+        // Front matter is short. A longer text between the marks is not front matter.
         let text = text.prefix(FrontMatter.limit)
         var lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)[...]
         guard lines.first?.drop(while: { $0 == "\u{feff}" }) == "---" else { return nil }
@@ -45,7 +45,7 @@ package struct FrontMatter: Equatable {
                 add(content.dropFirst(), to: list)
                 continue
             }
-            // Other keys, and what belongs to them.
+            // Blank lines and comments are skipped.
             guard !content.isEmpty, !content.hasPrefix("#") else { continue }
             list = nil
             if let value = FrontMatter.value(of: "title", line) {
@@ -88,7 +88,7 @@ package struct FrontMatter: Equatable {
         }
     }
 
-    /// The value of a key at the beginning of a line.
+    /// The value of a key, if a line begins with the key; otherwise nil.
     private static func value(of key: String, _ line: Substring) -> String? {
         guard line.hasPrefix(key + ":") else { return nil }
         let value = line.dropFirst(key.count + 1)

@@ -50,7 +50,7 @@ public struct TextDescent: Sendable, Equatable {
 /// The size and hash of the bytes of an attachment.
 public struct AttachmentData: Sendable, Equatable {
     public let byteCount: Int64
-    /// The SHA-256 hash, in 64 hex digits.
+    /// The SHA-256 hash of the bytes, in 64 hexadecimal digits.
     public let sha256: String
 
     public init(byteCount: Int64, sha256: String) {
@@ -61,6 +61,7 @@ public struct AttachmentData: Sendable, Equatable {
 
 /// The current state of an object: its folded attributes, or its DeletedObject.
 public enum ObjectState: Sendable, Equatable {
+    /// The folded attributes of the object.
     /// - Parameter sequence: the sequence number of the object's most recent change; nil as long as the object does not exist.
     case entity(Entity, sequence: Int64?)
     case deleted(DeletedObject, sequence: Int64)

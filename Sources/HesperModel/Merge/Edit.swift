@@ -1,9 +1,10 @@
 /// One attribute of one object, set to a value at a clock (merge.md, Edits).
 public struct Edit: Sendable, Equatable {
     public let attribute: Attribute
-    /// The value. Nil if thinning dropped it after it was superseded; the attribute and the clock of the edit are kept.
+    /// The value that the edit sets. Nil if thinning dropped it after it was superseded; the attribute and the clock of the edit are
+    /// kept.
     public let value: Value?
-    /// The clock. Nil for attributes that are set once.
+    /// The clock of the edit. Nil for attributes that are set once.
     public let clock: Clock?
 
     public init(_ attribute: Attribute, _ value: Value?, at clock: Clock?) {
@@ -23,7 +24,7 @@ public struct Parcel: Sendable, Equatable {
     /// The clocks of the texts that the parcel's text descends from, but that the bag did not have when the parcel
     /// arrived. If a device resent the parcel's text to a restored server, the clock of that text itself is included.
     public var missingAncestors: [Clock]
-    /// Whether the server made these edits.
+    /// Whether the server made the edits of the parcel.
     public var isServerMade: Bool
     /// Whether the parcel belongs to a rescued note. Such a parcel is not attributed to any device.
     public var isRescue: Bool

@@ -6,9 +6,10 @@ struct ElementReader {
     private(set) var edits: [Edit] = []
     private(set) var rejected: [String: Problem] = [:]
     private let clocks: JSONObject
-    /// The names of the fields that were read. ``clocked`` contains the names of the fields that have clocks. All other members
-    /// of the element are rejected as unknown. Arrays are used because searching a few names is faster than hashing them.
+    /// The names of the fields that were read. All other members of the element are rejected as unknown. It is an array because
+    /// searching a few names is faster than hashing them.
     private var read = ["uniqueID", "clocks"]
+    /// The names of the fields that were read and that have clocks.
     private var clocked: [String] = []
 
     init(_ object: JSONObject, at pointer: String) {

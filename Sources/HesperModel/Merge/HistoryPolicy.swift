@@ -1,4 +1,4 @@
-/// Which superseded values the bag keeps, and for how long (merge.md, Thinning).
+/// Determines which superseded values the bag keeps, and for how long (merge.md, Thinning).
 public enum HistoryPolicy: Sendable, Equatable {
     /// All values are kept forever.
     case forever

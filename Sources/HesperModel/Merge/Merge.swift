@@ -7,11 +7,12 @@ public struct Merge {
     private var texts = MergeTexts()
     private var rescues = MergeRescues()
     private var quota: MergeQuota
-    /// The receipts, by the index of the element in the push.
+    /// The receipts of the push's elements, by the index of the element.
     private var receipts: [Int: ReceiptDraft] = [:]
 
     /// Merges a push and returns the result. Nothing is written to the bag.
-    /// - Throws: errors of the bag; ``Problem`` `too-large` if the stored objects of the push exceed ``Bounds/loadBytes``.
+    /// - Throws: errors of the bag; ``Problem`` `too-large` if the objects that the push changes have more bytes in the bag than
+    ///   ``Bounds/loadBytes``.
     public static func apply(_ push: Push, to bag: any Bag, in context: Context) throws -> MergeOutcome {
         var merge = Merge(draft: try ScopeDraft(push, bag, context), quota: MergeQuota(context.storageUse))
         for (index, element) in push.elements.enumerated() {

@@ -1,7 +1,7 @@
 extension Merge {
     /// The circumstances of a push: its sender, the time, and the state of the scope's clocks.
     public struct Context: Sendable {
-        /// The server's wall clock.
+        /// The time of the server's wall clock.
         public var now: Timestamp
         /// The node ID of this server installation.
         public var server: NodeID

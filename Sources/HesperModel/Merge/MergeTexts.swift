@@ -18,10 +18,11 @@ struct MergeTexts {
     struct Incoming {
         let clock: Clock
         let text: String
-        /// `base`, `baseValue` and `after` say from which texts this text descends, as the client states it. See
-        /// ``Change/textBase``, ``Change/textBaseValue`` and ``Change/textAfter``.
+        /// The clock of the text from which this text was edited, as stated by the client. See ``Change/textBase``.
         var base: Clock?
+        /// The text from which this text was edited, if the client sent it. See ``Change/textBaseValue``.
         var baseValue: String?
+        /// The clocks of other texts from which this text descends, as stated by the client. See ``Change/textAfter``.
         var after: [Clock]?
         /// Whether this text was not pushed itself, but sent along with another text as its base.
         var isBase = false
@@ -33,7 +34,7 @@ struct MergeTexts {
         var named: [Clock] { ([base].compactMap(\.self) + (after ?? [])).filter { $0 != clock } }
     }
 
-    /// How an incoming text relates to the current text of the note.
+    /// The relation of an incoming text to the current text of the note.
     private enum Descent {
         /// A text in the bag descends from the incoming text.
         case history

@@ -205,7 +205,7 @@ extension Entity {
         return entity
     }
 
-    /// The edits in a stored ``body``. Folding them yields the object.
+    /// Reads the edits in a stored ``body``. Folding them yields the object.
     /// - Throws: ``Problem`` `internal-error` if the body is damaged.
     public static func edits(
         in body: UnsafeRawBufferPointer, id: UniqueID, section: Section

@@ -1,6 +1,6 @@
 /// The result for one element of a push. A client can show the result, or undo the change (protocol.md, Sync).
 public struct Receipt: Sendable, Equatable {
-    /// The result, from best to worst. An element has the worst status of its fields.
+    /// The result for an element, ordered from best to worst. An element has the worst status of its fields.
     public enum Status: String, Sendable, Comparable, CaseIterable {
         /// The server already had the pushed values, and they are current.
         case unchanged
@@ -25,7 +25,7 @@ public struct Receipt: Sendable, Equatable {
         public enum Outcome: String, Sendable { case merged, superseded, deleted, rejected }
 
         public var outcome: Outcome
-        /// The clock of the current value; nil if there is none.
+        /// The clock of the field's current value; nil if the field has no value.
         public var clock: Clock?
         /// For a text: the words of the pushed text that the current text lacks, ordered by the location at which the current text
         /// has other words instead.

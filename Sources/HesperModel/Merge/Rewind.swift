@@ -1,6 +1,6 @@
-/// Computes what one object would be without the edits that one device pushed after a moment (merge.md, Devices). This type does
-/// not store the values of the edits, so that a long history takes little memory. The caller reads the few values to restore
-/// afterwards.
+/// Computes the state that one object would have without the edits that one device pushed after a moment (merge.md, Devices). This
+/// type does not store the values of the edits, so that a long history takes little memory. The caller reads the few values to
+/// restore afterwards.
 ///
 ///     var rewind = Rewind(of: phone, after: moment)
 ///     for stored in history { rewind.add(stored.parcel, by: stored.pushedBy, at: stored.pushedAt, position: stored.position) }
@@ -55,8 +55,8 @@ public struct Rewind: Sendable {
         /// Delete the object, because all of its edits are undone.
         case delete
         /// Restore these registers.
-        /// - Parameter isPartial: whether some of the device's edits cannot be undone. These edits set an attribute that is set
-        ///   once, or the only name of a tag.
+        /// - Parameter isPartial: whether some of the device's edits cannot be undone: those of immutable attributes, and the name
+        ///   of a tag that has had no other.
         case restore([Restoration], isPartial: Bool)
     }
 
@@ -75,7 +75,7 @@ public struct Rewind: Sendable {
     /// The greatest position of the added parcels; nil if none was added.
     public var lastPosition: Int64? { parcels.map(\.position).max() }
 
-    /// What to do with the object to undo the device's edits.
+    /// The action that undoes the device's edits of the object.
     /// - Parameter entity: the object, folded from all added parcels.
     public func outcome(for entity: Entity) -> Outcome {
         let parcels = parcels.sorted { $0.position < $1.position }

@@ -4,8 +4,9 @@ struct ScopeDraft {
     let context: Merge.Context
     private var clocks: ClockSource
     private var loaded: BagLoad
-    /// For each loaded object, its state before the push. ``after`` contains the present state of each object that was changed.
+    /// For each loaded object, its state before the push.
     private var before: [UniqueID: ObjectState]
+    /// For each changed object, its present state.
     private var after: [UniqueID: StateChange.NewState] = [:]
     /// The IDs of the changed objects, in the order of their first change.
     private(set) var touched: [UniqueID] = []

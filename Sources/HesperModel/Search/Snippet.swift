@@ -16,7 +16,7 @@ public struct Snippet: Sendable, Hashable {
     /// An unmodified part of the text. It is cut between words if possible, and between characters otherwise. A character is
     /// cut only if it is too large to be included as a whole.
     public let text: String
-    /// The matches, in order. Each consists of whole characters. Matches that would overlap or touch are joined.
+    /// The matches in ``text``, in order. Each consists of whole characters. Matches that would overlap or touch are joined.
     public let ranges: [Match]
 
     public init(text: String, ranges: [Match]) {

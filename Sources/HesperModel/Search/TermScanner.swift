@@ -24,10 +24,11 @@ struct TermScanner {
         }
     }
 
-    /// The scalars of the current run, that is, those since the last separator. ``starts`` and ``ends`` contain the byte range
-    /// of the text from which each scalar was made.
+    /// The scalars of the current run, that is, those since the last separator.
     private var scalars: [Unicode.Scalar] = []
+    /// For each scalar of the run, the byte of the text at which it begins.
     private var starts: [Int] = []
+    /// For each scalar of the run, the byte of the text at which it ends.
     private var ends: [Int] = []
     private var isPairs = false
     private var term: [UInt8] = []

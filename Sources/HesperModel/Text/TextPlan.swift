@@ -21,7 +21,7 @@ struct TextPlan {
         /// The moved line that contains the range; nil if none does.
         let movedLine: Int?
         var base: Range<Int>
-        /// The replacement in the older text.
+        /// The range of the older text that replaces `base`.
         var older: Range<Int>
     }
 

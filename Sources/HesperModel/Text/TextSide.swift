@@ -1,8 +1,8 @@
 /// The changes that one side, that is, one of the two texts to merge, makes to the base.
 struct TextSide {
     let tokens: TextTokens
-    /// The changes, in the order of the base. A moved line is not deleted at its original place: only changes within the line
-    /// are listed there. At the line's new place, its tokens are part of an insertion.
+    /// The changes, by their position in the base. A moved line has no deletion at its old place, where only the changes within the
+    /// line are listed. At its new place, an insertion contains the tokens of the line.
     private(set) var hunks: [TextHunk]
     /// For each moved line of the base: the index of the same line in the side.
     private(set) var moves: [Int: Int] = [:]
@@ -35,8 +35,8 @@ struct TextSide {
     /// Whether the side kept any word in a range of the base.
     func keepsWords(of range: Range<Int>) -> Bool { keptWords[range.upperBound] > keptWords[range.lowerBound] }
 
-    /// Whether a hunk changes this line of the base itself, and not only the text above or below it. A hunk that only moves another
-    /// line to this place does not change the line.
+    /// Whether a hunk changes a line of the base, rather than only the text above or below the line. A hunk that inserts a line that
+    /// was moved from another place does not change the line.
     func isChange(_ hunk: TextHunk, of line: Range<Int>) -> Bool {
         guard line.lowerBound <= hunk.base.lowerBound, hunk.base.upperBound <= line.upperBound, !line.isEmpty,
             !containsMovedLine(hunk.side)

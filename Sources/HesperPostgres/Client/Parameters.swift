@@ -11,6 +11,7 @@ struct Parameters {
     /// The maximum size of the arguments of one statement in bytes. PostgreSQL ends a session that sends a message of 1 GiB.
     private static let limit = 1_000_000_000
 
+    /// Sets the arguments of a statement.
     /// - Throws: ``PostgresError/misuse(_:)`` if the arguments exceed the maximum message size.
     mutating func set(_ arguments: [PostgresValue]) throws(PostgresError) {
         let size = arguments.reduce(0) { $0 + $1.byteCount }
@@ -31,7 +32,7 @@ struct Parameters {
         while formats.count < arguments.count { formats.append(1) }
     }
 
-    /// The types of the arguments, 0 for null.
+    /// The OIDs of the arguments' types; 0 for a null argument.
     var oids: [Oid] { types }
     /// The approximate number of bytes of the arguments in a message.
     var byteCount: Int { bytes.count }

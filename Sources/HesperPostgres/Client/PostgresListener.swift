@@ -14,7 +14,7 @@ final class PostgresListener: Sendable {
         case notification(channel: String, payload: String)
     }
 
-    /// The events, for one reader. The stream ends after ``close()``.
+    /// The events of the listener, for one reader. The stream ends after ``close()``.
     let events: AsyncStream<Event>
     private let settings: PostgresSettings
     private let channels: [String]

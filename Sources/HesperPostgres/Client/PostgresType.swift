@@ -10,7 +10,7 @@ enum PostgresType: UInt32, Sendable {
     case date = 1_184
     case uuid = 2_950
 
-    /// The OID of the array type.
+    /// The OID of the type of arrays whose elements have this type.
     var array: UInt32 {
         switch self {
         case .bool: 1_000

@@ -23,7 +23,7 @@ enum PostgresValue: Sendable, Equatable {
     /// A one-dimensional array whose elements have the given type or are null.
     case array(PostgresType, [PostgresValue])
 
-    /// The type's OID; nil for `null`.
+    /// The OID of the value's type; nil for `null`.
     var type: UInt32? {
         switch self {
         case .null: nil
@@ -80,8 +80,8 @@ extension PostgresValue {
         }
     }
 
-    /// Appends the binary form without a length prefix. Appends nothing for null.
-    /// - Throws: ``PostgresError/misuse(_:)`` if the length of an element does not fit its length prefix.
+    /// Appends the value in PostgreSQL's binary format, without its length, which the caller writes. Appends nothing for null.
+    /// - Throws: ``PostgresError/misuse(_:)`` if an element of an array has more bytes than the 4-byte length before it can state.
     func append(to bytes: inout [UInt8]) throws(PostgresError) {
         switch self {
         case .null: break

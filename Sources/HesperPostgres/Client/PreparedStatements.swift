@@ -21,7 +21,7 @@ struct PreparedStatements {
         return known.name
     }
 
-    /// Adds a statement.
+    /// Adds a statement to those that the session has prepared.
     /// - Returns: its name. A name is never used twice, because after a failure it is unknown whether the server has prepared a
     ///   statement with this name.
     mutating func add(_ sql: String, _ types: [Oid]) -> String {

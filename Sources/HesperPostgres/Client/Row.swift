@@ -14,7 +14,7 @@ struct Row: StoredRow {
 
     func isNull(_ column: Int32) -> Bool { PQgetisnull(result.handle, index, column) != 0 }
 
-    /// The value in PostgreSQL's binary format.
+    /// The value of a column in PostgreSQL's binary format.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(
             start: PQgetvalue(result.handle, index, column), count: Int(PQgetlength(result.handle, index, column)))

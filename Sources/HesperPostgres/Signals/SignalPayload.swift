@@ -102,7 +102,7 @@ enum SignalPayload {
         return devices.count == words.count ? devices : nil
     }
 
-    /// A positive number in digits.
+    /// Reads a positive number in decimal digits.
     private static func number(_ word: Substring) -> Int64? {
         guard word.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(word), number > 0 else {
             return nil

@@ -20,9 +20,12 @@ struct AccountResources: Resource {
             store: store, settings: settings, passwords: passwords, gate: gate, firstAccount: firstAccount,
             emails: emails)
         let resets = PasswordResets(store: store, hub: backend.hub, passwords: passwords, gate: gate)
+        let confirmation = PasswordConfirmation(gate: gate, passwords: passwords)
         resources = [
             Accounts(
-                store: store, hub: backend.hub, signUp: signUp, quota: settings.quota, cookies: cookies),
+                store: store, hub: backend.hub, signUp: signUp, confirmation: confirmation, quota: settings.quota,
+                cookies: cookies),
+            Tokens(backend: backend, confirmation: confirmation),
             Devices(
                 store: store, hub: backend.hub, passwords: passwords, gate: gate, quota: settings.quota,
                 cookies: cookies),

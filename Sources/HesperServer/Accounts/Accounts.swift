@@ -7,6 +7,7 @@ struct Accounts: Resource {
     let store: any Store
     let hub: EventHub
     let signUp: SignUp
+    let confirmation: PasswordConfirmation
     let quota: Int64?
     let cookies: SessionCookies
 
@@ -31,7 +32,7 @@ struct Accounts: Resource {
         return response(account, usage)
     }
 
-    /// Changes the password. Every other device is signed out, unless `signOutOthers` in the request is false.
+    /// Changes the password. Every other device is signed out, and every access token revoked, unless `signOutOthers` in the request is false.
     @Sendable private func update(_ request: APIRequest, _ session: Session) async throws -> Response {
         var fields = try Fields(await request.json(limit: Credentials.bodyBytes))
         let current = try fields.string("currentPassword", bytes: 0...Limits.passwordBytes.upperBound)
@@ -39,10 +40,10 @@ struct Accounts: Resource {
         let signsOthersOut = try fields.optionalBool("signOutOthers") ?? true
         try fields.end()
         let (account, usage) = try await self.account(of: session)
-        try await check(current, of: account, request, at: "/currentPassword")
+        try await confirmation.check(current, of: account, request, at: "/currentPassword")
         let hash = try await signUp.passwords.hash(new)
         try await store.write { transaction in
-            try Accounts.check(account, session, in: transaction, at: "/currentPassword")
+            try PasswordConfirmation.check(account, session, in: transaction, at: "/currentPassword")
             try transaction.changePassword(
                 to: hash, of: account.uniqueID, signingOut: signsOthersOut ? .others(than: session.device.node) : .none)
         }
@@ -55,9 +56,9 @@ struct Accounts: Resource {
         let password = try fields.string("password", bytes: 0...Limits.passwordBytes.upperBound)
         try fields.end()
         let (account, _) = try await self.account(of: session)
-        try await check(password, of: account, request, at: "/password")
+        try await confirmation.check(password, of: account, request, at: "/password")
         try await store.write { transaction in
-            try Accounts.check(account, session, in: transaction, at: "/password")
+            try PasswordConfirmation.check(account, session, in: transaction, at: "/password")
             try transaction.deleteAccount(account.uniqueID)
         }
         hub.signOut(of: session.scope) { _ in true }
@@ -77,31 +78,6 @@ struct Accounts: Resource {
             guard let account = try snapshot.account(session.account) else { throw Authenticator.unauthenticated }
             return (account, try snapshot.usage(of: account.scope))
         }
-    }
-
-    private func check(_ password: String, of account: Account, _ request: APIRequest, at pointer: String) async throws
-    {
-        let isRight = try await signUp.gate.attempt(email: account.email, from: request.address) {
-            try await signUp.passwords.matches(password, account.passwordHash)
-        }
-        guard isRight else { throw Accounts.wrongPassword(at: pointer) }
-    }
-
-    /// Checks the device and the password hash again in the transaction, because the device may have been signed out, or the
-    /// password changed, since the password was checked.
-    private static func check(
-        _ account: Account, _ session: Session, in transaction: any Transaction, at pointer: String
-    ) throws {
-        // Reads the account first, because this locks the account against concurrent changes.
-        let now = try transaction.account(account.uniqueID)
-        guard try transaction.device(session.device.node, of: account.uniqueID) != nil else {
-            throw Authenticator.unauthenticated
-        }
-        guard now?.passwordHash == account.passwordHash else { throw wrongPassword(at: pointer) }
-    }
-
-    private static func wrongPassword(at pointer: String) -> Problem {
-        Problem(.forbidden, "The password is wrong.", at: pointer)
     }
 
     private func response(_ account: Account, _ usage: Usage) -> Response {

@@ -11,10 +11,12 @@ struct Authenticator: Sendable {
     enum Credential: Sendable {
         case bearer(BearerToken)
         case cookie(SessionCookie)
+        /// An access token as the password of HTTP Basic, for programs that have no other way to send it.
+        case basic(BearerToken)
 
         var token: BearerToken {
             switch self {
-            case .bearer(let token): token
+            case .bearer(let token), .basic(let token): token
             case .cookie(let cookie): cookie.token
             }
         }
@@ -26,9 +28,14 @@ struct Authenticator: Sendable {
 
     /// The credential of a request: the token in the header `Authorization`, or the session cookie if the request has no such
     /// header.
-    /// - Throws: `unauthenticated` if the credential is missing or does not have the form of a token.
+    /// - Throws: `unauthenticated` if the credential is missing or does not have the form of a token; `cross-site` if a page of
+    ///   another site used HTTP Basic.
     func credential(of request: Request) throws -> Credential {
         if let header = request.headers[.authorization] {
+            if let token = BearerToken(basic: header) {
+                try Authenticator.checkBasic(request)
+                return .basic(token)
+            }
             guard let token = BearerToken(authorization: header) else { throw Authenticator.unauthenticated }
             return .bearer(token)
         }
@@ -44,7 +51,27 @@ struct Authenticator: Sendable {
             throw Authenticator.unauthenticated
         }
         if session.isDisabled { throw Authenticator.disabled }
+        if let access = session.device.access {
+            if let date = access.expiryDate, access.isExpired(at: .now) {
+                throw Problem(.unauthenticated, "The access token expired on \(date). Create a new token.")
+            }
+        } else if case .basic = credential {
+            // The token of a device in a URL or a script would give access to everything, and could not be recognized in the list
+            // of devices.
+            throw Problem(
+                .unauthenticated, "HTTP Basic is accepted only with an access token. Create one with POST /v1/tokens.")
+        }
         return session
+    }
+
+    /// Refuses HTTP Basic in requests of web pages. A browser that once had the token would add it to requests of every page.
+    /// - Throws: `cross-site`.
+    private static func checkBasic(_ request: Request) throws(Problem) {
+        let site = request.headers[.secFetchSite]
+        guard request.headers[.origin] == nil, site == nil || site == "none" || site == "same-origin" else {
+            throw Problem(
+                .crossSite, "HTTP Basic is not accepted from web pages. Send \"Authorization: Bearer …\".")
+        }
     }
 
     /// Finds the credential of a request and returns its session.

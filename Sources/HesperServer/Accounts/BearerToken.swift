@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 import HesperStore
 
 /// The token that authenticates a device: 256 random bits. The server returns it once and stores only its hash (protocol.md,
@@ -25,6 +26,17 @@ struct BearerToken: Sendable {
         let text = header.utf8.dropFirst(7).drop { $0 == space }.prefix { $0 != space }
         guard header.utf8[text.endIndex...].allSatisfy({ $0 == space }) else { return nil }
         self.init(Substring(text))
+    }
+
+    /// Parses the value of an `Authorization` header for HTTP Basic (RFC 7617), whose password is a token. The user name is
+    /// ignored. Nil if the header does not have this form.
+    init?(basic header: String) {
+        let scheme = header.utf8.prefix(6)
+        guard scheme.elementsEqual("basic ".utf8, by: { $0 | 0x20 == $1 }),
+            let data = Data(base64Encoded: header.dropFirst(6).trimmingCharacters(in: .whitespaces)),
+            let text = String(validating: data, as: UTF8.self), let colon = text.firstIndex(of: ":")
+        else { return nil }
+        self.init(text[text.index(after: colon)...])
     }
 
     /// Parses the text of a token. Nil if it does not have the form of this server's tokens.

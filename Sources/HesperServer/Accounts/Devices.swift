@@ -46,8 +46,12 @@ struct Devices: Resource {
         var fields = try Fields(await request.json(limit: Credentials.bodyBytes))
         let name = try fields.string("name", characters: 1...Limits.deviceNameLength)
         try fields.end()
-        guard let device = try await store.write({ try $0.rename(node, of: session.account, to: name) }) else {
-            throw Problem.notFound(node)
+        let device = try await store.write { transaction in
+            try Devices.check(node, of: session.account, in: transaction)
+            guard let device = try transaction.rename(node, of: session.account, to: name) else {
+                throw Problem.notFound(node)
+            }
+            return device
         }
         var writer = JSONWriter(capacity: 512)
         device.write(to: &writer, isCurrent: node == session.device.node)
@@ -56,12 +60,20 @@ struct Devices: Resource {
 
     @Sendable private func signOut(_ request: APIRequest, _ session: Session) async throws -> Response {
         let node = try request.node()
-        guard try await store.write({ try $0.deleteDevice(node, of: session.account) }) else {
-            throw Problem.notFound(node)
+        try await store.write { transaction in
+            try Devices.check(node, of: session.account, in: transaction)
+            _ = try transaction.deleteDevice(node, of: session.account)
         }
         hub.signOut(of: session.scope) { $0 == node }
         let isOwn = node == session.device.node
         return Response(status: .noContent, headers: isOwn ? request.cookie?.signOutFields ?? [:] : [:])
+    }
+
+    /// Checks that a node is that of a device and not that of an access token.
+    private static func check(_ node: NodeID, of account: UniqueID, in transaction: any Transaction) throws {
+        guard let device = try transaction.device(node, of: account), device.access == nil else {
+            throw Problem.notFound(node)
+        }
     }
 
     @Sendable private func list(_ request: APIRequest, _ session: Session) async throws -> Response {
@@ -73,7 +85,9 @@ struct Devices: Resource {
             return node
         }
         // Reads one more device than the limit, to find out whether there is a next page.
-        var devices = try await store.read { try $0.devices(of: session.account, after: cursor, limit: limit + 1) }
+        var devices = try await store.read {
+            try $0.devices(of: session.account, tokens: false, after: cursor, limit: limit + 1)
+        }
         let hasMore = devices.count > limit
         if hasMore { devices.removeLast() }
         return .object { writer in

@@ -13,10 +13,10 @@ struct SessionCookie: Sendable {
     private let day: Int64
 
     enum Name: String, Sendable {
-        /// The name over TLS. Browsers accept a cookie with this prefix only over TLS and from the exact host (RFC 6265bis,
-        /// 4.1.3).
+        /// The name of the cookie over TLS. Browsers accept a cookie with the prefix `__Host-` only over TLS and from the exact host
+        /// (RFC 6265bis, 4.1.3).
         case secure = "__Host-hesper"
-        /// The name over plain HTTP.
+        /// The name of the cookie over plain HTTP.
         case plain = "hesper"
 
         fileprivate var attributes: String {

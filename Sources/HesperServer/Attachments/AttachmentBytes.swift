@@ -11,9 +11,9 @@ struct AttachmentBytes: Resource {
     let uploads: Uploads
 
     func add(to routes: inout Routes) {
-        routes.get("/v1/attachments/{uniqueID}/data", cache: .immutable, use: get)
-        routes.on(.head, "/v1/attachments/{uniqueID}/data", cache: .immutable, use: get)
-        routes.put("/v1/attachments/{uniqueID}/data", cache: .never, use: put)
+        routes.get("/v1/attachments/{uniqueID}/data", cache: .immutable, tokens: .read, use: get)
+        routes.on(.head, "/v1/attachments/{uniqueID}/data", cache: .immutable, tokens: .read, use: get)
+        routes.put("/v1/attachments/{uniqueID}/data", cache: .never, tokens: .write, use: put)
         // The headers of the response to OPTIONS announce that uploads can be resumed (draft-ietf-httpbis-resumable-upload,
         // Upload Limits).
         let limit = "max-size=\(intake.limits.largest), max-age=\(intake.limits.uploadSeconds)"

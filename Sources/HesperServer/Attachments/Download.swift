@@ -56,8 +56,8 @@ struct Download: Sendable {
         headers[.eTag] = tag.text
         headers[.acceptRanges] = "bytes"
         headers[.reprDigest] = DigestFields.value(sha256: blob.data.sha256)
-        // The attachment was not created yet, so its media type may change. The response must not be cached with the present
-        // type.
+        // The bytes were uploaded, but no device has pushed the attachment with its media type yet. The response must not be cached
+        // with the type that is assumed until then.
         if attachment == nil { headers[.cacheControl] = "no-store" }
         // With this policy, a browser that opens the file as a document runs no scripts and loads nothing, and the document has
         // an opaque origin.

@@ -28,7 +28,7 @@ struct Presentation: Sendable {
         disposition = Presentation.disposition(isShown ? "inline" : "attachment", name)
     }
 
-    /// The value of `Content-Disposition`, with the file name in ASCII for old browsers and in UTF-8 for others (RFC 8187).
+    /// The value of `Content-Disposition`, with the file name in ASCII for old browsers and in UTF-8 for all others (RFC 8187).
     private static func disposition(_ kind: String, _ name: String) -> String {
         // Keeps only the last component if the name is a path.
         let last = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? "attachment"

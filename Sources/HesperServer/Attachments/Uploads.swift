@@ -11,9 +11,9 @@ struct Uploads: Resource {
     let stage: any UploadStage
 
     func add(to routes: inout Routes) {
-        routes.on(.head, "/v1/uploads/{uniqueID}", cache: .never, use: head)
-        routes.patch("/v1/uploads/{uniqueID}", cache: .never, use: append)
-        routes.delete("/v1/uploads/{uniqueID}", cache: .never, use: delete)
+        routes.on(.head, "/v1/uploads/{uniqueID}", cache: .never, tokens: .write, use: head)
+        routes.patch("/v1/uploads/{uniqueID}", cache: .never, tokens: .write, use: append)
+        routes.delete("/v1/uploads/{uniqueID}", cache: .never, tokens: .write, use: delete)
     }
 
     /// Handles the first request of an upload, which the client sends to `/v1/attachments/{uniqueID}/data`.

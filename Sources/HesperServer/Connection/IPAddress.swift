@@ -7,7 +7,7 @@ struct IPAddress: Equatable, Sendable {
 
     private static let mapping: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
 
-    /// Nil if this is not an IP address but, for example, the address of a Unix socket.
+    /// Converts the address of a socket; nil if it is not an IP address but, for example, the address of a Unix socket.
     init?(_ address: SocketAddress?) {
         switch address {
         case .v4(let v4)?: bytes = IPAddress.mapping + withUnsafeBytes(of: v4.address.sin_addr) { Array($0) }

@@ -2,8 +2,8 @@ import HesperModel
 import NIOCore
 import NIOHTTP1
 
-/// Handles what later handlers cannot see of an HTTP/1 request: the HTTP version, and multiple values of `Connection`, `Host` and
-/// `Transfer-Encoding` (RFC 9112, 3.2, 6.1 and 9.3).
+/// Handles the properties of an HTTP/1 request that later handlers cannot see: the HTTP version, and multiple values of
+/// `Connection`, `Host` and `Transfer-Encoding` (RFC 9112, 3.2, 6.1 and 9.3).
 ///
 /// It is placed before the codec that creates Hummingbird's requests. Hummingbird's requests have no HTTP version, and
 /// Hummingbird closes a connection only if the value of `Connection` is exactly `close`.

@@ -24,7 +24,7 @@ struct Contract {
     let root: Node
     private(set) var operations: [Operation] = []
 
-    /// Parses the document.
+    /// Parses the contract from its YAML document.
     /// - Throws: an error of the YAML parser, or ``Failure`` if the document has no paths.
     init(yaml: String) throws {
         guard let root = try Yams.compose(yaml: yaml), root["paths"]?.mapping != nil else { throw Failure() }

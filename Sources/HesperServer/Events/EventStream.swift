@@ -20,6 +20,8 @@ struct EventStream: Sendable {
     /// The state of the scope at which a reader without a token starts; nil if the reader has a token.
     let start: ScopeHead?
     let endsAfterChanges: Bool
+    /// When the access token of the reader expires. The stream then ends with the next event or ping.
+    let expiryDate: Timestamp?
     let logger: Logger
 
     func write(to writer: any ResponseBodyWriter) async throws {
@@ -49,6 +51,7 @@ struct EventStream: Sendable {
     private func write(
         _ news: ListenerUpdate, from token: inout SyncToken, to writer: inout any ResponseBodyWriter
     ) async throws -> Bool {
+        if let expiryDate, expiryDate <= .now { return false }
         if let end = news.end {
             if let closing = ServerSentEvent.closing(end) { try await writer.write(closing) }
             return false

@@ -17,7 +17,7 @@ struct Events: Resource {
     static let pings = 1...300
 
     func add(to routes: inout Routes) {
-        routes.get("/v1/events", ["since", "ping", "closeAfter"], cache: .never, use: events)
+        routes.get("/v1/events", ["since", "ping", "closeAfter"], cache: .never, tokens: .read, use: events)
     }
 
     @Sendable private func events(_ request: APIRequest, _ session: Session) async throws -> Response {
@@ -45,7 +45,7 @@ struct Events: Resource {
             progress: StreamProgress(
                 of: session.device.node, from: token?.sequence ?? head.sequence, uses: uses, now: backend.now),
             token: token ?? pages.token(at: head), sequence: head.sequence, start: token == nil ? head : nil,
-            endsAfterChanges: endsAfterChanges, logger: request.logger)
+            endsAfterChanges: endsAfterChanges, expiryDate: session.device.access?.expiryDate, logger: request.logger)
         return response(request) { try await stream.write(to: $0) }
     }
 

@@ -4,7 +4,7 @@ import HesperStore
 /// The position in a list at which the next page begins. A client receives it as `nextCursor` and sends it back unchanged.
 /// Clients must not interpret its content.
 struct Cursor: Sendable, Equatable {
-    /// The numbers that describe the position. Their meaning depends on the list.
+    /// The numbers that describe the position in the list. Their meaning depends on the list.
     var numbers: [Int64]
 
     init(_ numbers: Int64...) { self.numbers = numbers }

@@ -125,6 +125,7 @@ struct Dispatcher: HTTPResponder {
                 from: proxies.client(of: request, from: channel.remoteAddress))
             // The use is recorded even if the handler throws, because the device was in use all the same.
             defer { if let use, use.isDue { uses.record(use) } }
+            try session.device.access?.check(route.tokens)
             let query = try route.query(of: request)
             return try await handle(
                 APIRequest(

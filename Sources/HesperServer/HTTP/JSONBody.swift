@@ -87,13 +87,15 @@ extension APIRequest {
             context: ["acceptEncoding": .string(names)])
     }
 
+    /// The media type of the body without parameters, in lower case; nil if the header is missing.
+    var mediaType: String? { self[.contentType].map { $0.prefix { $0 != ";" }.trimmed.lowercased() } }
+
     private func checkType() throws(Problem) {
-        guard let type = self[.contentType] else {
+        guard let essence = mediaType else {
             throw Problem(
                 .unsupportedMediaType,
                 "The header Content-Type is missing. Send \"Content-Type: application/json\" (curl --json does).")
         }
-        let essence = type.prefix { $0 != ";" }.trimmed.lowercased()
         guard essence == "application/json" || essence.hasPrefix("application/") && essence.hasSuffix("+json") else {
             throw Problem(
                 .unsupportedMediaType,

@@ -16,6 +16,21 @@ struct Route: Sendable {
         case authenticated(@Sendable (APIRequest, Session) async throws -> Response)
     }
 
+    /// The access tokens that can use a route (protocol.md, Access tokens).
+    struct TokenRule: Sendable, Equatable {
+        /// The scope that the token must have.
+        let scope: TokenAccess.Scope
+        /// Whether tokens that are restricted to a tag can use the route, too. Its handler must then apply ``NoteRestriction``.
+        let isForTagged: Bool
+
+        static let append = TokenRule(scope: .append, isForTagged: false)
+        static let read = TokenRule(scope: .read, isForTagged: false)
+        static let write = TokenRule(scope: .write, isForTagged: false)
+        static let appendTagged = TokenRule(scope: .append, isForTagged: true)
+        static let readTagged = TokenRule(scope: .read, isForTagged: true)
+        static let writeTagged = TokenRule(scope: .write, isForTagged: true)
+    }
+
     /// How successful responses may be cached (protocol.md, HTTP rules). Error responses are never cached.
     enum CachePolicy: Sendable {
         /// Only the client may cache the response, and it must revalidate the cached response before each use.
@@ -39,6 +54,8 @@ struct Route: Sendable {
     /// The names of the query parameters that the route accepts. A request with any other parameter is refused.
     let parameters: [String]
     let cachePolicy: CachePolicy
+    /// The access tokens that can use the route; nil if none can.
+    let tokens: TokenRule?
     /// Whether the route is in `openapi.yaml`. False for pages that are not part of the API.
     let isInContract: Bool
     let handler: Handler
@@ -47,13 +64,14 @@ struct Route: Sendable {
 
     init(
         method: HTTPRequest.Method, path: String, parameters: [String], cachePolicy: CachePolicy, isInContract: Bool,
-        handler: Handler
+        tokens: TokenRule? = nil, handler: Handler
     ) {
         self.method = method
         self.path = path
         self.parameters = parameters
         self.cachePolicy = cachePolicy
         self.isInContract = isInContract
+        self.tokens = tokens
         self.handler = handler
         meter = RouteMeter(method: method.rawValue, path: path)
     }

@@ -7,9 +7,9 @@ import Hummingbird
 /// get status 405. A test compares them with `openapi.yaml`.
 ///
 ///     var routes = Routes()
-///     routes.get("/v1/notes/{uniqueID}", use: getNote)
-///     routes.get("/v1/changes", ["since", "limit"], use: listChanges)
-///     routes.post("/v1/sync", cache: .never, use: sync)
+///     routes.get("/v1/notes/{uniqueID}", tokens: .readTagged, use: getNote)
+///     routes.get("/v1/changes", ["since", "limit"], tokens: .read, use: listChanges)
+///     routes.patch("/v1/account", cache: .never, use: update)   // not with an access token
 struct Routes: Sendable {
     /// A path template and its routes, at most one per method.
     struct Path: Sendable {
@@ -105,44 +105,48 @@ extension Routes {
 
     mutating func on(
         _ method: HTTPRequest.Method, _ path: String, _ parameters: [String] = [],
-        cache cachePolicy: Route.CachePolicy = .revalidated, use handler: @escaping AuthenticatedHandler
+        cache cachePolicy: Route.CachePolicy = .revalidated, tokens: Route.TokenRule? = nil,
+        use handler: @escaping AuthenticatedHandler
     ) {
         add(
             Route(
                 method: method, path: path, parameters: parameters, cachePolicy: cachePolicy, isInContract: true,
-                handler: .authenticated(handler)))
+                tokens: tokens, handler: .authenticated(handler)))
     }
 
     mutating func get(
         _ path: String, _ parameters: [String] = [], cache cachePolicy: Route.CachePolicy = .revalidated,
-        use handler: @escaping AuthenticatedHandler
+        tokens: Route.TokenRule? = nil, use handler: @escaping AuthenticatedHandler
     ) {
-        on(.get, path, parameters, cache: cachePolicy, use: handler)
+        on(.get, path, parameters, cache: cachePolicy, tokens: tokens, use: handler)
     }
 
     mutating func post(
         _ path: String, _ parameters: [String] = [], cache cachePolicy: Route.CachePolicy = .revalidated,
-        use handler: @escaping AuthenticatedHandler
+        tokens: Route.TokenRule? = nil, use handler: @escaping AuthenticatedHandler
     ) {
-        on(.post, path, parameters, cache: cachePolicy, use: handler)
+        on(.post, path, parameters, cache: cachePolicy, tokens: tokens, use: handler)
     }
 
     mutating func put(
-        _ path: String, cache cachePolicy: Route.CachePolicy = .revalidated, use handler: @escaping AuthenticatedHandler
+        _ path: String, cache cachePolicy: Route.CachePolicy = .revalidated, tokens: Route.TokenRule? = nil,
+        use handler: @escaping AuthenticatedHandler
     ) {
-        on(.put, path, cache: cachePolicy, use: handler)
+        on(.put, path, cache: cachePolicy, tokens: tokens, use: handler)
     }
 
     mutating func patch(
-        _ path: String, cache cachePolicy: Route.CachePolicy = .revalidated, use handler: @escaping AuthenticatedHandler
+        _ path: String, cache cachePolicy: Route.CachePolicy = .revalidated, tokens: Route.TokenRule? = nil,
+        use handler: @escaping AuthenticatedHandler
     ) {
-        on(.patch, path, cache: cachePolicy, use: handler)
+        on(.patch, path, cache: cachePolicy, tokens: tokens, use: handler)
     }
 
     mutating func delete(
-        _ path: String, cache cachePolicy: Route.CachePolicy = .revalidated, use handler: @escaping AuthenticatedHandler
+        _ path: String, cache cachePolicy: Route.CachePolicy = .revalidated, tokens: Route.TokenRule? = nil,
+        use handler: @escaping AuthenticatedHandler
     ) {
-        on(.delete, path, cache: cachePolicy, use: handler)
+        on(.delete, path, cache: cachePolicy, tokens: tokens, use: handler)
     }
 }
 

@@ -15,7 +15,7 @@ final class RateLimiter<Key: Hashable & Sendable>: Sendable {
 
     init(_ rate: Rate) { self.rate = rate }
 
-    /// The number of keys.
+    /// The number of keys that have a bucket.
     var count: Int { buckets.withLockedValue(\.count) }
 
     /// Takes one token from the bucket of a key.

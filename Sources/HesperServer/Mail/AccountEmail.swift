@@ -14,7 +14,7 @@ struct AccountEmail: Sendable, Equatable {
     /// The address as a client sent it. It may belong to no account.
     let address: String
 
-    /// Writes the message.
+    /// Writes the message with a one-time code.
     /// - Parameters:
     ///   - code: the one-time code in the link.
     ///   - origin: the scheme, host and port at which browsers reach the server.

@@ -5,9 +5,10 @@ struct Disk: Equatable {
     let free: Int64
     let size: Int64
 
-    /// If less space than this is free, `/readyz` reports the disk as almost full. In bytes.
+    /// The free space below which `/readyz` reports the disk as almost full, in bytes.
     static let lowSpace: Int64 = 64 << 20
 
+    /// Determines the space of the disk on which a folder is.
     /// - Returns: nil if the space cannot be determined, for example because the folder does not exist.
     static func space(at path: String) -> Disk? {
         var status = statvfs()

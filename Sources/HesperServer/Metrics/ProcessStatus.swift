@@ -12,6 +12,7 @@ struct ProcessStatus {
 
     static func begin() { _ = start }
 
+    /// Reads the resources that the process uses now.
     /// - Returns: the current values; nil on systems without `/proc`.
     static func now() -> ProcessStatus? {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),

@@ -8,12 +8,13 @@ actor TotalsReader {
     /// The task that counts at the moment, if there is one. Concurrent requests share it.
     private var count: Task<Totals, any Error>?
 
-    /// How long the result is cached.
+    /// The time for which totals are cached.
     static let lifetime = Duration.seconds(60)
 
     init(store: any Store) { self.store = store }
 
-    /// - Returns: the totals, and how long ago they were counted.
+    /// Counts the totals, unless they are cached.
+    /// - Returns: the totals, and the time since they were counted.
     func totals(at now: ContinuousClock.Instant = .now) async throws -> (totals: Totals, age: Duration) {
         if let last, now - last.date < TotalsReader.lifetime { return (last.totals, max(now - last.date, .zero)) }
         let count = count ?? Task { [store] in try await store.read { try $0.totals() } }

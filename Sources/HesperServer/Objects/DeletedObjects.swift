@@ -8,7 +8,7 @@ struct DeletedObjects: Resource {
     let backend: Backend
 
     func add(to routes: inout Routes) {
-        routes.post("/v1/deleted-objects", ["since"], cache: .never, use: upload)
+        routes.post("/v1/deleted-objects", ["since"], cache: .never, tokens: .write, use: upload)
     }
 
     private func upload(_ request: APIRequest, _ session: Session) async throws -> Response {

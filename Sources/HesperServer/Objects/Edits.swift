@@ -8,7 +8,7 @@ struct Edits: Resource {
     let backend: Backend
 
     func add(to routes: inout Routes) {
-        routes.get("/v1/notes/{uniqueID}/edits", ["limit", "cursor"], use: edits)
+        routes.get("/v1/notes/{uniqueID}/edits", ["limit", "cursor"], tokens: .read, use: edits)
     }
 
     private func edits(_ request: APIRequest, _ session: Session) async throws -> Response {
@@ -86,6 +86,11 @@ struct Edits: Resource {
             writer.member("clock", clock)
             writer.name("device")
             names.write(clock.node, to: &writer)
+            // A plain write has a clock of the server.
+            if let sender = stored.pushedBy, sender != clock.node {
+                writer.name("pushedBy")
+                names.write(sender, to: &writer)
+            }
             writer.member("pushedAt", stored.pushedAt)
             writer.member("standing", note.register(edit.attribute)?.clock == clock)
         }
@@ -106,12 +111,12 @@ extension Snapshot {
     }
 }
 
-/// The names of an account's devices, by node.
+/// The names of an account's devices and access tokens, by node.
 struct DeviceNames {
     private let names: [NodeID: String]
 
     init(of account: UniqueID, in snapshot: any Snapshot) throws {
-        let devices = try snapshot.devices(of: account, after: nil, limit: 10_000)
+        let devices = try snapshot.devices(of: account, tokens: nil, after: nil, limit: 10_000)
         names = Dictionary(devices.map { ($0.node, $0.name) }) { first, _ in first }
     }
 

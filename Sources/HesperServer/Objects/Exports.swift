@@ -20,7 +20,7 @@ struct Exports: Resource {
     static let maxConcurrent = 2
 
     func add(to routes: inout Routes) {
-        routes.get("/v1/export", cache: .never, use: export)
+        routes.get("/v1/export", cache: .never, tokens: .read, use: export)
     }
 
     @Sendable private func export(_ request: APIRequest, _ session: Session) async throws -> Response {

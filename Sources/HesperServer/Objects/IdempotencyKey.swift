@@ -8,7 +8,7 @@ import NIOConcurrencyHelpers
 /// The value of the header `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header). It may contain all visible ASCII
 /// characters. Quotation marks around the value are part of the key, although the draft defines the header as a quoted string.
 struct IdempotencyKey {
-    /// The SHA-256 of the method, the path and the key.
+    /// The SHA-256 hash of the request's method and path, and of the key.
     let hash: [UInt8]
 
     /// Reads the key of a request.
@@ -71,7 +71,7 @@ final class IdempotentRequest: Sendable {
         return record != nil
     }
 
-    /// Stores the record of this request.
+    /// Stores the record of this request with its idempotency key.
     /// - Parameters:
     ///   - object: the object that the request created, or that existed already.
     ///   - isCreation: whether the request created the object.

@@ -18,15 +18,18 @@ struct ObjectResource: Resource {
     private var path: String { "/v1/\(section.name)" }
 
     func add(to routes: inout Routes) {
-        routes.get("\(path)/{uniqueID}", use: get)
-        routes.put("\(path)/{uniqueID}", use: put)
+        let isNotes = section == .notes
+        let (read, write): (Route.TokenRule, Route.TokenRule) =
+            isNotes ? (.readTagged, .writeTagged) : (.read, .write)
+        routes.get("\(path)/{uniqueID}", tokens: read, use: get)
+        routes.put("\(path)/{uniqueID}", tokens: write, use: put)
         // Attachments cannot be created by `POST`, because an attachment must have the ID under which its bytes were uploaded.
         // Attachments never change, so there is no `PATCH`.
         if section != .attachments {
-            routes.post(path, use: create)
-            routes.patch("\(path)/{uniqueID}", use: patch)
+            routes.post(path, tokens: isNotes ? .appendTagged : .write, use: create)
+            routes.patch("\(path)/{uniqueID}", tokens: write, use: patch)
         }
-        routes.delete("\(path)/{uniqueID}", use: delete)
+        routes.delete("\(path)/{uniqueID}", tokens: write, use: delete)
     }
 
     // MARK: Reading
@@ -42,11 +45,12 @@ struct ObjectResource: Resource {
     }
 
     private func read(_ id: UniqueID, _ session: Session) async throws -> [UInt8] {
-        let (section, scope) = (section, session.scope)
+        let (section, scope, restriction) = (section, session.scope, NoteRestriction(session))
         return try await backend.store.read { snapshot in
             let resolver = Resolver(snapshot: snapshot, scope: scope)
-            let entity = try section.live(try snapshot.state(of: id, in: scope), id)
-            return try resolver.plain(entity)
+            let state = try snapshot.state(of: id, in: scope)
+            try restriction?.check(state, id, in: resolver)
+            return try resolver.plain(try section.live(state, id))
         }
     }
 
@@ -60,16 +64,23 @@ struct ObjectResource: Resource {
 
     private func create(_ request: APIRequest, _ session: Session) async throws -> Response {
         guard let key = try IdempotencyKey(request, of: path) else {
-            let fields = try PlainFields(try await request.json(limit: Limits.pushBytes), of: section, isPatch: false)
+            let fields = try PlainFields(try await newFields(request).json, of: section, isPatch: false)
             return try await write(fields, to: fields.uniqueID ?? .random(), .create, request, session)
         }
-        let (json, hash) = try await request.hashedJSON(limit: Limits.pushBytes)
+        let (json, hash) = try await newFields(request)
         let fields = try PlainFields(json, of: section, isPatch: false)
         return try await keysInUse.with(key, of: session.scope) {
             try await write(
                 fields, to: fields.uniqueID ?? .random(), .create, request, session,
                 idempotency: IdempotentRequest(key, bodyHash: hash))
         }
+    }
+
+    /// The fields of a new object, and the SHA-256 of the body.
+    private func newFields(_ request: APIRequest) async throws -> (json: JSON, sha256: [UInt8]) {
+        section == .notes
+            ? try await request.noteFields(limit: Limits.pushBytes)
+            : try await request.hashedJSON(limit: Limits.pushBytes)
     }
 
     private func put(_ request: APIRequest, _ session: Session) async throws -> Response {
@@ -95,12 +106,15 @@ struct ObjectResource: Resource {
     ) async throws -> Response {
         let (section, scope, now) = (section, session.scope, backend.now())
         let (ifMatch, ifNoneMatch) = (request[.ifMatch], request[.ifNoneMatch])
+        let restriction = NoteRestriction(session)
         let applied = try await backend.scope(of: session).write(
             by: session.device.node, isWhole: true, bytes: fields.byteCount
         ) { transaction, _, stamp in
             if let idempotency, try idempotency.find(in: transaction, scope, at: now) { return Push() }
             let resolver = Resolver(snapshot: transaction, scope: scope)
             let state = try transaction.state(of: id, in: scope)
+            var fields = fields
+            try restriction?.apply(to: &fields, state, id, in: resolver)
             let live = try section.liveIfAny(state, id, named: fields.values[.name], in: resolver)
             try section.checkPreconditions(live, ifMatch: ifMatch, ifNoneMatch: ifNoneMatch, in: resolver)
             if live == nil, verb == .patch { throw Problem.notFound(id) }
@@ -137,6 +151,9 @@ struct ObjectResource: Resource {
     private func response(
         _ fields: PlainFields, _ id: UniqueID, isNew: Bool, _ session: Session
     ) async throws -> Response {
+        guard NoteRestriction(session)?.canRead != false else {
+            return idOnly(id, isNew: isNew)
+        }
         let (section, scope) = (section, session.scope)
         let (current, body) = try await backend.store.read { snapshot in
             let resolver = Resolver(snapshot: snapshot, scope: scope)
@@ -154,6 +171,9 @@ struct ObjectResource: Resource {
     private func response(
         repeating record: IdempotencyRecord, _ fields: PlainFields, _ session: Session
     ) async throws -> Response {
+        guard NoteRestriction(session)?.canRead != false else {
+            return idOnly(record.object, isNew: record.isCreation, headers: [.idempotencyReplayed: "true"])
+        }
         let (section, scope) = (section, session.scope)
         let (id, body) = try await backend.store.read { snapshot in
             let resolver = Resolver(snapshot: snapshot, scope: scope)
@@ -169,14 +189,24 @@ struct ObjectResource: Resource {
         return response(body, status: .ok, headers: headers)
     }
 
+    /// The response to a token that cannot read.
+    private func idOnly(_ id: UniqueID, isNew: Bool, headers: HTTPFields = [:]) -> Response {
+        var headers = headers
+        if isNew { headers[.location] = "\(path)/\(id)" }
+        return .object(status: isNew ? .created : .ok, headers: headers) { $0.member("uniqueID", id) }
+    }
+
     private func delete(_ request: APIRequest, _ session: Session) async throws -> Response {
         let id = try request.uniqueID()
         let (section, scope, ifMatch) = (section, session.scope, request[.ifMatch])
+        let restriction = NoteRestriction(session)
         _ = try await backend.scope(of: session).write(by: session.device.node, isWhole: true) {
             transaction, _, _ in
-            switch try transaction.state(of: id, in: scope) {
+            let resolver = Resolver(snapshot: transaction, scope: scope)
+            let state = try transaction.state(of: id, in: scope)
+            try restriction?.check(state, id, in: resolver)
+            switch state {
             case .entity(let entity, _)? where entity.exists && entity.section == section:
-                let resolver = Resolver(snapshot: transaction, scope: scope)
                 try section.checkPreconditions(entity, ifMatch: ifMatch, ifNoneMatch: nil, in: resolver)
                 guard let type = entity.objectType else { throw Problem.notFound(id) }
                 return Push([.deletion(Deletion(uniqueID: id, objectType: type))])

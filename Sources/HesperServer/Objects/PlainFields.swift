@@ -9,6 +9,10 @@ struct PlainFields: Sendable {
     /// attachments.
     var tags: [UniqueID]?
     var attachments: [UniqueID]?
+    /// The names of tags that are in the new list besides ``tags``; nil if the request omits them. Tags that do not exist are created.
+    var tagNames: [String]?
+
+    init(values: [Attribute: Value]) { self.values = values }
 
     /// The approximate size of a write of these fields, in bytes.
     var byteCount: Int { values.values.reduce(0) { $0 + $1.byteCount } }
@@ -33,6 +37,7 @@ struct PlainFields: Sendable {
             case .attributes: if let json = fields.value(part.name) { try addCustom(json, fields) }
             }
         }
+        if section == .notes { tagNames = try names(&fields) }
         try fields.end()
         // Except in a `PATCH`, the required field of the section must be sent even if the object exists, so that the validity of
         // a request does not depend on stored data. Notes are an exception: their creation date defaults to the current time.
@@ -64,6 +69,25 @@ struct PlainFields: Sendable {
             ids.append(id)
         }
         return ids
+    }
+
+    private func names(_ fields: inout Fields) throws(Problem) -> [String]? {
+        guard let json = fields.value("tagNames") else { return nil }
+        guard case .array(let elements) = json else {
+            throw fields.invalid("tagNames", "must be an array, not \(json.kind)")
+        }
+        guard elements.count <= Limits.members else {
+            throw fields.invalid("tagNames", "must have at most \(Limits.members) members", limit: Limits.members)
+        }
+        var names: [String] = []
+        for (index, element) in elements.enumerated() {
+            switch FieldValue.tagName(element) {
+            case .success(let value): if case .string(let name) = value { names.append(name) }
+            case .failure(let error):
+                throw Problem(.invalidField, "A name in tagNames \(error.requirement).", at: "/tagNames/\(index)")
+            }
+        }
+        return names
     }
 
     private mutating func addCustom(_ json: JSON, _ fields: Fields) throws(Problem) {

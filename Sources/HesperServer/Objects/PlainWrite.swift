@@ -16,7 +16,9 @@ struct PlainWrite {
 
     /// The push that gives `entity` the values of the request, with clocks of the server; empty if no value changes.
     func push(_ entity: Entity?, at now: Timestamp, stamp: inout Stamp) throws -> Push {
-        var settings = try self.settings(entity, at: now)
+        var fields = fields
+        let created = try addNamedTags(to: &fields, stamp: &stamp)
+        var settings = try self.settings(fields, entity, at: now) + created.map { (.tag($0.uniqueID), .bool(true)) }
         settings.removeAll { attribute, value in entity?.currentValue(attribute) == value }
         guard !settings.isEmpty else { return Push() }
         let clock = stamp.tick(after: entity)
@@ -24,10 +26,29 @@ struct PlainWrite {
         var change = Change(
             uniqueID: id, section: section, edits: edits, textBase: entity?.register(.text)?.clock, textAfter: [])
         change.replacesUnread = !hasRead
-        return Push([.change(change)])
+        return Push(created.map { .change($0) } + [.change(change)])
     }
 
-    private func settings(_ entity: Entity?, at now: Timestamp) throws -> [(Attribute, Value)] {
+    /// Adds the tags in `tagNames` to `tags`.
+    /// - Returns: the changes that create the tags that do not exist.
+    private func addNamedTags(to fields: inout PlainFields, stamp: inout Stamp) throws -> [Change] {
+        guard let names = fields.tagNames else { return [] }
+        var tags = fields.tags ?? []
+        var created: [String: Change] = [:]
+        for name in names {
+            let folded = TagName.fold(name)
+            if let id = try resolver.snapshot.tag(named: folded, in: resolver.scope) {
+                tags.append(id)
+            } else if created[folded] == nil {
+                let edit = Edit(.name, .string(name), at: stamp.tick(after: nil))
+                created[folded] = Change(uniqueID: .random(), section: .tags, edits: [edit])
+            }
+        }
+        fields.tags = tags
+        return created.values.sorted { $0.uniqueID < $1.uniqueID }
+    }
+
+    private func settings(_ fields: PlainFields, _ entity: Entity?, at now: Timestamp) throws -> [(Attribute, Value)] {
         let given = fields.values.sorted { $0.key.description < $1.key.description }.map { ($0.key, $0.value) }
         var settings = given.filter { $0.0.isMutable } + given.filter { !$0.0.isMutable }
         guard section == .notes else { return settings }
@@ -39,7 +60,7 @@ struct PlainWrite {
         } else if fields.values[.creationDate] == nil {
             settings.append((.creationDate, .date(now)))
         }
-        if !isPatch, let entity { settings += defaults(entity.content) }
+        if !isPatch, let entity { settings += defaults(fields, entity.content) }
         var note = Note(uniqueID: id)
         if case .note(let current)? = entity { note = current }
         let members = try resolver.members(of: note)
@@ -50,7 +71,7 @@ struct PlainWrite {
 
     /// Resets omitted fields: returns their attributes with the default values. Fields that already have their default value are
     /// left out.
-    private func defaults(_ content: Content) -> [(Attribute, Value)] {
+    private func defaults(_ fields: PlainFields, _ content: Content) -> [(Attribute, Value)] {
         Field.allCases.filter { $0.section == section && fields.values[.field($0)] == nil }.compactMap { field in
             guard let defaultValue = content.defaultValue(of: field), content.value(field) != defaultValue else {
                 return nil

@@ -7,7 +7,7 @@ struct RecentlyDeleted: Resource {
     let backend: Backend
 
     func add(to routes: inout Routes) {
-        routes.get("/v1/recently-deleted", ["limit", "cursor"], use: list)
+        routes.get("/v1/recently-deleted", ["limit", "cursor"], tokens: .read, use: list)
     }
 
     private func list(_ request: APIRequest, _ session: Session) async throws -> Response {

@@ -36,8 +36,8 @@ final class Resolver {
                 break
             }
             guard path.count <= Resolver.mostHops, hops <= 10 * Resolver.mostHops else {
-                // The IDs of this look-up are removed from the cache, because a look-up that begins in the middle of the chain
-                // may still find an object.
+                // The chain of merged objects is too long. The IDs that were visited are removed from the cache, because a
+                // look-up that begins at one of them follows a shorter chain, and may find the object at its end.
                 for id in path { targets[id] = nil }
                 return nil
             }

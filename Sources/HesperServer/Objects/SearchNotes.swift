@@ -19,7 +19,7 @@ struct SearchNotes: Resource {
     }
 
     func add(to routes: inout Routes) {
-        routes.get("/v1/search", ["q", "tag", "archived", "sort", "limit", "cursor"], use: search)
+        routes.get("/v1/search", ["q", "tag", "archived", "sort", "limit", "cursor"], tokens: .read, use: search)
     }
 
     private func search(_ request: APIRequest, _ session: Session) async throws -> Response {
@@ -45,6 +45,7 @@ struct SearchNotes: Resource {
         return try await backend.store.read(run)
     }
 
+    /// Writes a page of results as JSON.
     /// - Parameters:
     ///   - target: the tag that the results must have; nil if the search does not filter by tag.
     ///   - sequence: the sequence of the scope when the request arrived. The response contains the number of objects up to this

@@ -8,12 +8,16 @@ struct Changes: Resource {
     let backend: Backend
 
     func add(to routes: inout Routes) {
-        routes.get("/v1/changes", ["since", "limit", "objectTypes"], use: changes)
-        routes.get("/v1/notes", ["since", "limit"]) { try await feed(.notes, .notes, $0, $1) }
-        routes.get("/v1/tags", ["since", "limit"]) { try await feed(.tags, .tags, $0, $1) }
-        routes.get("/v1/attachments", ["since", "limit"]) { try await feed(.attachments, .attachments, $0, $1) }
-        routes.get("/v1/objects", ["since", "limit"]) { try await feed(.objects, .objects, $0, $1) }
-        routes.get("/v1/deleted-objects", ["since", "limit"]) { try await feed(nil, .deletedObjects, $0, $1) }
+        routes.get("/v1/changes", ["since", "limit", "objectTypes"], tokens: .read, use: changes)
+        routes.get("/v1/notes", ["since", "limit"], tokens: .read) { try await feed(.notes, .notes, $0, $1) }
+        routes.get("/v1/tags", ["since", "limit"], tokens: .read) { try await feed(.tags, .tags, $0, $1) }
+        routes.get("/v1/attachments", ["since", "limit"], tokens: .read) {
+            try await feed(.attachments, .attachments, $0, $1)
+        }
+        routes.get("/v1/objects", ["since", "limit"], tokens: .read) { try await feed(.objects, .objects, $0, $1) }
+        routes.get("/v1/deleted-objects", ["since", "limit"], tokens: .read) {
+            try await feed(nil, .deletedObjects, $0, $1)
+        }
     }
 
     private func changes(_ request: APIRequest, _ session: Session) async throws -> Response {

@@ -10,7 +10,7 @@ struct Digests: Resource {
     static let fewObjects = 16
 
     func add(to routes: inout Routes) {
-        routes.get("/v1/digests", ["prefix"], use: digests)
+        routes.get("/v1/digests", ["prefix"], tokens: .read, use: digests)
     }
 
     private struct Sum {

@@ -15,7 +15,7 @@ struct FeedBody: PageSink {
     /// The output that has not been sent yet. Until ``end(_:)`` is called, this output ends inside the first list.
     private var buffer = ByteBuffer()
     private var firstIsEmpty = true
-    /// The contents of the other lists, indexed by the section. The last element belongs to the list of DeletedObjects.
+    /// The contents of all lists after the first one, indexed by the section. The last element belongs to the list of DeletedObjects.
     private var later: [ByteBuffer] = Array(repeating: ByteBuffer(), count: Section.allCases.count + 1)
 
     init(_ shape: FeedResponse.Shape, results: [UInt8]?, send: @escaping (ByteBuffer) -> Void) {
@@ -65,7 +65,8 @@ struct FeedBody: PageSink {
         buffer.reserveCapacity(FeedBody.chunk + FeedBody.chunk / 8)
     }
 
-    /// Ends the first list, writes the other lists and what `writeTail` adds after them, and sends everything.
+    /// Ends the first list, writes the other lists, calls `writeTail` to add the members after them, and sends
+    /// everything.
     mutating func end(_ writeTail: (inout ByteBuffer) -> Void) {
         buffer.writeStaticString("]")
         for list in lists.dropFirst() {

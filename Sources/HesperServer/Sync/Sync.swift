@@ -8,7 +8,7 @@ struct Sync: Resource {
     let backend: Backend
 
     func add(to routes: inout Routes) {
-        routes.post("/v1/sync", cache: .never, use: sync)
+        routes.post("/v1/sync", cache: .never, tokens: .write, use: sync)
     }
 
     private func sync(_ request: APIRequest, _ session: Session) async throws -> Response {

@@ -6,7 +6,7 @@ struct WebAppListing: Equatable, Sendable {
     struct Entry: Equatable, Sendable {
         let byteCount: Int
         let modified: Date
-        /// The inode number. If another file replaces a file of the same name, the inode number is different.
+        /// The inode number of the file. If another file replaces a file of the same name, the inode number is different.
         let number: UInt64
     }
 
@@ -50,8 +50,8 @@ struct WebAppListing: Equatable, Sendable {
         }
     }
 
-    /// Whether a file is served. Its ending must be known, no part of its path may begin with a dot, and the path must need no
-    /// escapes in a URL.
+    /// Whether a file is served. Its extension must be known, no part of its path may begin with a dot, and the path must not contain
+    /// characters that a URL must escape.
     private static func isServed(_ path: String) -> Bool {
         guard let ending = path.split(separator: ".").last, WebAppFile.contentTypes[String(ending)] != nil else {
             return false

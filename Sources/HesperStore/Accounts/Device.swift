@@ -1,6 +1,6 @@
 import HesperModel
 
-/// A device that is signed in. Its node is its unique ID.
+/// A device that is signed in, or an access token. Its node is its unique ID.
 public struct Device: Sendable, Equatable {
     public let node: NodeID
     public let account: UniqueID
@@ -16,10 +16,13 @@ public struct Device: Sendable, Equatable {
     /// The time at which the device most recently requested a feed that contains notes, to the minute; nil if it never requested
     /// one.
     public var readDate: Timestamp?
+    /// What the token may do, if this is an access token; nil for a device, which may do everything.
+    public let access: TokenAccess?
 
     public init(
         node: NodeID, account: UniqueID, name: String, appVersion: String?, userAgent: String?,
-        creationDate: Timestamp, lastUseDate: Timestamp, lastUseAddress: String? = nil, readDate: Timestamp? = nil
+        creationDate: Timestamp, lastUseDate: Timestamp, lastUseAddress: String? = nil, readDate: Timestamp? = nil,
+        access: TokenAccess? = nil
     ) {
         self.node = node
         self.account = account
@@ -30,6 +33,7 @@ public struct Device: Sendable, Equatable {
         self.lastUseDate = lastUseDate
         self.lastUseAddress = lastUseAddress
         self.readDate = readDate
+        self.access = access
     }
 }
 

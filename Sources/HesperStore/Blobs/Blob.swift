@@ -17,7 +17,7 @@ public struct Blob: Sendable, Equatable {
 public struct Upload: Sendable, Equatable {
     public let uniqueID: UniqueID
     public let attachment: UniqueID
-    /// The total number of bytes; nil until the client has stated it.
+    /// The total number of bytes of the upload; nil until the client has stated it.
     public var length: Int64?
     /// The SHA-256 hash, in hex, that the bytes must have; nil if the client did not state it.
     public let sha256: String?

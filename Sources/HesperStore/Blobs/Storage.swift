@@ -43,7 +43,7 @@ public enum Quota: Sendable, Equatable {
         }
     }
 
-    /// The maximum number of bytes; nil if there is no limit.
+    /// The maximum number of bytes under this quota; nil if there is no limit.
     /// - Parameter standard: the server's default quota in bytes; nil for no limit.
     public func limit(standard: Int64?) -> Int64? {
         switch self {

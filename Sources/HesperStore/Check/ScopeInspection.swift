@@ -127,7 +127,7 @@ public struct ScopeInspection {
 
     // MARK: The scope's row
 
-    /// Compares the totals in the scope's row with the sums over its objects.
+    /// Compares the totals in the row of the scope with the sums over the scope's objects.
     private func inspectScope() throws {
         let stored = source.head.digest
         if digest != stored { report("The scope's digest is \(stored), but the digest of its objects is \(digest).") }

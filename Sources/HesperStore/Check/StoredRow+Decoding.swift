@@ -12,12 +12,18 @@ extension StoredRow {
     }
 
     /// Decodes a row with the columns `node, account, name, app_version, user_agent, creation_date, last_use_date, read_date,
-    /// last_use_address`, in this order.
+    /// last_use_address, token_scopes, token_expiry_date, token_tag`, in this order.
     public func device() throws -> Device {
         Device(
             node: try node(0), account: try id(1), name: string(2), appVersion: stringIfAny(3),
             userAgent: stringIfAny(4), creationDate: timestamp(5), lastUseDate: timestamp(6),
-            lastUseAddress: stringIfAny(8), readDate: timestampIfAny(7))
+            lastUseAddress: stringIfAny(8), readDate: timestampIfAny(7), access: tokenAccess(from: 9))
+    }
+
+    private func tokenAccess(from column: Int32) -> TokenAccess? {
+        guard let scopes = stringIfAny(column) else { return nil }
+        return TokenAccess(
+            scopeNames: scopes, expiryDate: timestampIfAny(column + 1), tag: idIfAny(column + 2))
     }
 
     /// Decodes a row with the columns `nonce, byte_count, sha256, arrival_date`, in this order.

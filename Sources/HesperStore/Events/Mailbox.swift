@@ -7,7 +7,7 @@ public struct ListenerUpdate: Sendable {
     public var sequence: Int64 = 0
     /// Messages from other devices, each one line of JSON. The messages of each device are in the order in which it sent them.
     public var messages: [ByteBuffer] = []
-    /// The number of other listening devices; nil if it has not changed.
+    /// The number of other devices of the scope that are listening; nil if the number has not changed.
     public var others: Int?
     /// Whether the stream must send a ping, because there were no events for some time.
     public var isPingDue = false

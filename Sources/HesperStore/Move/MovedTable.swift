@@ -120,7 +120,8 @@ extension MovedTable {
         [
             "node": .bytes, "account": .bytes, "token": .bytes, "name": .text, "app_version": .text,
             "user_agent": .text, "creation_date": .date, "last_use_date": .date, "read_sequence": .integer,
-            "read_date": .date, "last_use_address": .text,
+            "read_date": .date, "last_use_address": .text, "token_scopes": .text, "token_expiry_date": .date,
+            "token_tag": .bytes,
         ])
     private static let tickets = MovedTable(
         "tickets", ["token": .bytes, "purpose": .text, "account": .bytes, "email": .text, "end_date": .date])

@@ -5,7 +5,7 @@ import HesperModel
 /// them.
 public struct Revocation: Sendable, Equatable {
     public let scope: ScopeID
-    /// The lost device.
+    /// The node of the lost device.
     public let node: NodeID
     /// The name that the user gave the lost device.
     public let name: String
@@ -15,7 +15,7 @@ public struct Revocation: Sendable, Equatable {
     public let requestDate: Timestamp
     /// Changes that the device pushed after this time are undone. Nil if no changes are undone.
     public var moment: Timestamp?
-    /// The pass that is being executed.
+    /// The pass of the revocation that is being executed.
     public var pass: Pass
     /// All objects up to this sequence number have been processed in the current pass.
     public var sequence: Int64
@@ -59,7 +59,7 @@ public struct Revocation: Sendable, Equatable {
         }
     }
 
-    /// A new revocation.
+    /// Creates a new revocation.
     public init(
         of node: NodeID, named name: String, in scope: ScopeID, by requestedBy: NodeID?, at date: Timestamp,
         since moment: Timestamp?

@@ -91,7 +91,7 @@ extension SweptEdit {
         self.init(position: position, versions: versions)
     }
 
-    /// Returns the row's edits without these values. The attributes and clocks of the edits remain.
+    /// Returns the edits of the row without the values that the sweep drops. Each edit keeps its attribute and its clock.
     public func dropped(from edits: [Edit]) -> [Edit] {
         edits.map { edit in
             let isDropped = versions.contains { $0.attribute == edit.attribute && $0.version.clock == edit.clock }

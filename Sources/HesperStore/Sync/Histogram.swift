@@ -3,7 +3,7 @@
 ///     var seconds = Histogram(bounds: Histogram.seconds)
 ///     seconds.record(0.012)
 public struct Histogram: Sendable, Equatable {
-    /// The inclusive upper bounds, in ascending order.
+    /// The inclusive upper bounds of the buckets, in ascending order.
     public let bounds: [Double]
     /// For each bound, the number of values that are at most this bound and greater than the previous bound. The last element
     /// counts the values above all bounds.

@@ -3,9 +3,9 @@ import HesperModel
 /// The outcome of a request with an `Idempotency-Key`. If the request is repeated with the same key, the server creates no second
 /// object, and responds with the recorded object as it is now (protocol.md, Idempotency keys).
 public struct IdempotencyRecord: Sendable, Equatable {
-    /// The SHA-256 hash of the method, the path and the key.
+    /// The SHA-256 hash of the request's method and path, and of the key.
     public let keyHash: [UInt8]
-    /// The SHA-256 hash of the body. A request with the same key but another body is refused.
+    /// The SHA-256 hash of the request's body. A request with the same key but another body is refused.
     public let bodyHash: [UInt8]
     /// The object that the request created. If an object with the same ID or a tag with the same name already existed, it is the
     /// existing object.

@@ -4,7 +4,7 @@ import HesperModel
 public struct Page: Sendable {
     /// The number and the size of the objects on the page.
     public internal(set) var size = ScanSize.none
-    /// The token for the next page.
+    /// The sync token for the next page.
     public internal(set) var token: SyncToken
     public internal(set) var hasMore = false
     /// The number and the size of the objects that follow the page.
@@ -20,6 +20,7 @@ public struct Page: Sendable {
 
 /// Receives the stored bodies of a page one by one, so that they can be sent while further bodies are read.
 public protocol PageSink {
+    /// Receives the next body.
     /// - Parameter body: the JSON of an object, which is valid only during the call.
     mutating func append(_ body: UnsafeRawBufferPointer, _ kind: ScanRow.Kind)
 }

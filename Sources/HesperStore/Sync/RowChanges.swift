@@ -30,7 +30,7 @@ public struct RowChanges {
     public struct Object {
         public let entity: Entity
         public let digest: Digest
-        /// The sequence number; nil if the object does not exist yet because required fields have not arrived.
+        /// The sequence number of the object; nil if the object does not exist yet because required fields have not arrived.
         public let sequence: Int64?
         public let isNew: Bool
     }

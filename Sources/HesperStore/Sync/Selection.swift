@@ -2,7 +2,7 @@ import HesperModel
 
 /// The types of objects and DeletedObjects that a feed contains.
 public struct Selection: Sendable, Equatable, Hashable {
-    /// The names of the types. ``appObjects`` stands for all app-defined types. Nil for all types.
+    /// The names of the selected types. ``appObjects`` stands for all app-defined types. Nil for all types.
     public let types: Set<String>?
     /// Whether live objects are included.
     public let hasObjects: Bool

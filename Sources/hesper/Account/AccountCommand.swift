@@ -6,10 +6,11 @@ import HesperStore
 struct AccountCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "account",
-        abstract: "Create, list, show, limit, disable and delete accounts, invite people, and reset passwords.",
+        abstract:
+            "Create, list, show, limit, disable and delete accounts, invite people, reset passwords, and manage access tokens.",
         subcommands: [
             Create.self, Invite.self, List.self, Show.self, Delete.self, ResetPassword.self, SetPassword.self,
-            SetQuota.self, Disable.self, Enable.self,
+            SetQuota.self, Disable.self, Enable.self, Token.self,
         ])
 }
 

@@ -48,7 +48,8 @@ extension AccountCommand {
             let limit = 500
             var devices: [Device] = []
             while true {
-                let page = try snapshot.devices(of: account.uniqueID, after: devices.last?.node, limit: limit)
+                let page = try snapshot.devices(
+                    of: account.uniqueID, tokens: false, after: devices.last?.node, limit: limit)
                 devices += page
                 if page.count < limit { return devices }
             }

@@ -34,7 +34,7 @@ struct OwnCertificate: Sendable {
 
     /// The usable certificates in the folder.
     struct State: Sendable {
-        /// The authority; nil if it does not exist yet.
+        /// The local authority; nil if it does not exist yet.
         var authority: LocalAuthority?
         /// The certificate of the server; nil if it must be created or renewed.
         var server: Certificate?

@@ -10,10 +10,10 @@ struct LogLine {
     let date: Timestamp
     let level: Logger.Level
     let message: String
-    /// The metadata, sorted by name.
+    /// The metadata of the line, sorted by name.
     let values: [(name: String, value: String)]
 
-    /// The maximum size of the message, and of each value, in bytes before escaping.
+    /// The maximum size of the message of a line, and of each value, in bytes before escaping.
     private static let limit = 8 << 10
 
     init(date: Timestamp, level: Logger.Level, message: String, metadata: Logger.Metadata) {

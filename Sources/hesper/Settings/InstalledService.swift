@@ -10,7 +10,7 @@ struct InstalledService {
     private let unit: ServiceUnit
     private let root: String
 
-    /// Finds the service.
+    /// Finds the installed service.
     /// - Parameters:
     ///   - root: the root of the file system.
     ///   - binary: the path of the running binary, with links resolved.

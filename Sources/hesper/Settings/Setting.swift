@@ -36,7 +36,7 @@ enum Setting: String, CaseIterable {
     /// The key of the setting in the settings file.
     var key: String { rawValue }
 
-    /// The option on the command line, for example `--sign-up`.
+    /// The setting's command-line option, for example `--sign-up`.
     var flag: String { "--" + flagName }
 
     /// The option without the leading hyphens. If the setting is a list, the name of the option is in the singular, because each
@@ -46,7 +46,7 @@ enum Setting: String, CaseIterable {
         return words.joined(separator: "-")
     }
 
-    /// The environment variable, for example `HESPER_SIGN_UP`.
+    /// The name of the setting's environment variable, for example `HESPER_SIGN_UP`.
     var variable: String { Setting.variablePrefix + words.joined(separator: "_").uppercased() }
 
     static let variablePrefix = "HESPER_"
@@ -55,7 +55,7 @@ enum Setting: String, CaseIterable {
     /// The variable that selects path-style requests to S3. The S3 client reads this variable, together with the AWS variables.
     static let pathStyleVariable = "HESPER_S3_PATH_STYLE"
 
-    /// The words of the key: `signUp` yields `["sign", "up"]`.
+    /// The words of the setting's key: `signUp` yields `["sign", "up"]`.
     private var words: [String] {
         key.reduce(into: [""]) { words, letter in
             if letter.isUppercase { words.append("") }
@@ -77,12 +77,12 @@ enum SettingKind: Equatable {
 
 /// A row of the table of settings: the properties of one setting.
 struct SettingRow {
-    /// The name of the option; nil if it is derived from the key.
+    /// The name of the command-line option; nil if it is derived from the key.
     var flag: String?
     var kind = SettingKind.text
     /// The word that stands for the value in the help, for example "folder".
     let value: String
-    /// The default value, in Markdown.
+    /// The default value of the setting, in Markdown.
     let defaultText: String
     /// A description of the setting, without a full stop.
     let help: String

@@ -4,7 +4,7 @@ import ArgumentParser
 protocol SettingOptions: ParsableArguments {}
 
 extension SettingOptions {
-    /// The options that were given, with their unparsed values.
+    /// The options of settings that were given on the command line, with their unparsed values.
     var flags: [Setting: [String]] {
         Mirror(reflecting: self).children.reduce(into: [:]) { flags, child in
             // The value is stored under the name of the property with a leading underscore, because it is in a property
@@ -31,7 +31,7 @@ extension Option {
 }
 
 extension Setting {
-    /// The help text of the option.
+    /// The help text of the setting's command-line option.
     var argumentHelp: ArgumentHelp {
         let variable = row.kind == .list ? "\(variable), separated by commas" : variable
         let text = "\(row.help) (\(variable); default: \(row.defaultText.filter { $0 != "`" }))."

@@ -12,7 +12,7 @@ import Logging
 /// it exists.
 struct Settings {
     let reader: SettingReader
-    /// The data folder.
+    /// The path of the data folder.
     let data: String
     /// Warnings about settings. They do not prevent the server from starting.
     let warnings: [String]
@@ -21,7 +21,7 @@ struct Settings {
     static let fileName = "hesper.json"
     static let defaultData = "data"
 
-    /// Reads the settings.
+    /// Reads the settings of the server.
     /// - Parameters:
     ///   - flags: the options that were given, with their unparsed values.
     ///   - config: the value of `--config`.

@@ -16,7 +16,7 @@ from typing import Any
 import contract_document
 import pytest
 from attachments import attach, data_path, digest
-from client import Client
+from client import PASSWORD, Client
 from rows import filled
 from writer import Writer, deleted, new_id
 
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.both_stores, pytest.mark.thorough_on_postgresql, pytes
 
 # Strings that do not identify anything. All other strings of the contract, except dates, must be in a probe.
 PLAIN = {
-    "text", "textBaseValue", "name", "objectType", "objectTypes", "mimeType", "filename", "preview", "sha256",
+    "text", "textBaseValue", "name", "scopes", "tagNames", "objectType", "objectTypes", "mimeType", "filename", "preview", "sha256",
     "currentPassword", "newPassword", "password", "q", "sort", "closeAfter", "Range", "Upload-Complete",
     "/changes/notes/*/clocks/attributes/{}",
     "/changes/tags/*/clocks/attributes/{}", "/changes/objects/*/clocks/attributes/{}",
@@ -115,8 +115,16 @@ PROBES = [
     Probe("listEdits", OWN, {"cursor": "{cursor_edits}"}),
     Probe("renameDevice", {"uniqueID": "{device}"}, body={"name": "mine"}, status=(404,)),
     Probe("signOut", {"uniqueID": "{device}"}, status=(404,)),
+    Probe("revokeToken", {"uniqueID": "{device}"}, status=(404,)),
+    Probe(
+        "createToken", body={"name": "script", "scopes": ["read"], "tag": "{id}", "currentPassword": PASSWORD}, status=(422,)
+    ),
     Probe("revokeDevice", {"uniqueID": "{device}"}, body={}, status=(404,)),
     Probe("getRevocation", {"uniqueID": "{device}"}, {"cursor": "{cursor_deleted}"}, status=(404,)),
+    Probe("appendToNote", ID, body={"text": "x"}, status=(404,)),
+    Probe("prependToNote", ID, body={"text": "x"}, status=(404,)),
+    Probe("appendToNote", OWN, headers={"Idempotency-Key": "{key}"}, body={"text": "x"}),
+    Probe("prependToNote", OWN, headers={"Idempotency-Key": "{key}"}, body={"text": "x"}),
     # A note's members
     Probe("createNote", body={"uniqueID": "{free}", "tags": ["{id}"]}, status=(422,)),
     Probe("createNote", body={"uniqueID": "{free}", "attachments": ["{id}"]}, status=(422,)),

@@ -25,7 +25,7 @@ ELEMENTS = {
 }
 
 # Operations on a device by its ID.
-OF_DEVICES = ("signOut", "revokeDevice", "getRevocation")
+OF_DEVICES = ("signOut", "renameDevice", "revokeDevice", "getRevocation", "revokeToken")
 
 
 def fits(value, schema):

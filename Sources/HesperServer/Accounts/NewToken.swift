@@ -1,0 +1,39 @@
+import HesperModel
+import HesperStore
+
+/// An access token that is being created, by the API or by `hesper account token create`.
+public struct NewToken: Sendable {
+    let device: Device
+    let token: BearerToken
+
+    /// The token itself, which is not stored.
+    public var text: String { token.text }
+
+    public init(name: String, access: TokenAccess, account: UniqueID, at date: Timestamp) {
+        token = .random()
+        device = Device(
+            node: .random(), account: account, name: name, appVersion: nil, userAgent: nil, creationDate: date,
+            // In the past, so that the first use is recorded at once. Later uses are recorded once per minute.
+            lastUseDate: Timestamp(clamping: 0), access: access)
+    }
+
+    /// Inserts the token.
+    /// - Throws: `invalid-field` if the tag does not exist, `too-large` if the account has too many tokens.
+    public func insert(into transaction: any Transaction, scope: ScopeID) throws {
+        let others = try transaction.devices(
+            of: device.account, tokens: true, after: nil, limit: Limits.accessTokens)
+        guard others.count < Limits.accessTokens else {
+            throw Problem(
+                .tooLarge,
+                "An account can have at most \(Limits.accessTokens) access tokens. Revoke one that is no longer used.",
+                context: ["limit": "accessTokens"])
+        }
+        if let tag = device.access?.tag {
+            guard case .entity(.tag(let entity), .some)? = try transaction.state(of: tag, in: scope) else {
+                throw Problem(.invalidField, "This account has no tag with the ID \(tag).", at: "/tag")
+            }
+            _ = entity
+        }
+        try transaction.insert(device, token: token.hash)
+    }
+}

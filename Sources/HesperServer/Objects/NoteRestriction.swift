@@ -1,0 +1,70 @@
+import HesperModel
+import HesperStore
+
+/// The limits on what an access token can do with a note, beyond the scope that the route requires (protocol.md, Access tokens).
+///
+/// A token with a tag can only use notes that have the tag. It cannot change their tags and attachments. A token that can only
+/// append cannot add attachments: an attachment belongs to one note, so adding it to a note could remove it from another.
+struct NoteRestriction: Sendable {
+    private let access: TokenAccess
+
+    /// Nil if the request was not sent with an access token.
+    init?(_ session: Session) {
+        guard let access = session.device.access else { return nil }
+        self.access = access
+    }
+
+    /// Whether responses may contain the note. Otherwise they contain only its ID.
+    var canRead: Bool { access.allows(.read) }
+
+    /// Checks that the token can use an object. All other objects seem not to exist.
+    /// - Parameter state: the stored state; nil if the ID is unused.
+    /// - Returns: the tag to which the token is restricted; nil if it can use all notes.
+    /// - Throws: `not-found`; `insufficient-scope` if the tag was deleted.
+    @discardableResult
+    func check(_ state: ObjectState?, _ id: UniqueID, in resolver: Resolver) throws -> UniqueID? {
+        guard let tag = access.tag else { return nil }
+        guard let target = try resolver.live(tag) else {
+            throw Problem(
+                .insufficientScope, "The tag to which this access token is restricted was deleted. Create a new token.")
+        }
+        guard let state else { return target }
+        guard case .entity(.note(let note), _) = state, try resolver.members(of: note).tags.contains(target) else {
+            throw Problem.notFound(id)
+        }
+        return target
+    }
+
+    /// Checks the fields of a write, and adds what the token must not change.
+    /// - Parameter state: the stored state of the note; nil if the write creates it.
+    /// - Throws: `not-found`, `insufficient-scope`.
+    func apply(to fields: inout PlainFields, _ state: ObjectState?, _ id: UniqueID, in resolver: Resolver) throws {
+        let tag = try check(state, id, in: resolver)
+        guard let tag else {
+            guard access.allows(.write) || (fields.attachments ?? []).isEmpty else {
+                throw NoteRestriction.refused("attachments", "needs an access token with the scope \"write\"")
+            }
+            return
+        }
+        var current = (tags: [tag], attachments: [UniqueID]())
+        if case .entity(.note(let note), _)? = state { current = try resolver.members(of: note) }
+        if let tags = fields.tags {
+            let wanted = Set(try tags.map { try resolver.live($0) ?? $0 })
+            // A new note gets the tag even if the request does not contain it.
+            guard wanted == Set(current.tags) || state == nil && wanted.isEmpty else {
+                throw NoteRestriction.refused("tags", "cannot be changed with a token that is restricted to a tag")
+            }
+        }
+        guard (fields.tagNames ?? []).isEmpty else {
+            throw NoteRestriction.refused("tagNames", "cannot be used with a token that is restricted to a tag")
+        }
+        if let attachments = fields.attachments, Set(attachments) != Set(current.attachments) {
+            throw NoteRestriction.refused("attachments", "cannot be changed with a token that is restricted to a tag")
+        }
+        (fields.tags, fields.attachments, fields.tagNames) = (current.tags, current.attachments, nil)
+    }
+
+    private static func refused(_ field: String, _ reason: String) -> Problem {
+        Problem(.insufficientScope, "\(field) \(reason).", at: "/\(field)")
+    }
+}

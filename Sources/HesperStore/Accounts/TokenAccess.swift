@@ -1,0 +1,39 @@
+import HesperModel
+
+/// What an access token may do. An access token is a ``Device`` that a script uses: it has a node, so its edits can be reverted
+/// and histories contain its name.
+public struct TokenAccess: Sendable, Equatable {
+    /// A right of a token. Routes that no scope allows are not available to any token (protocol.md, Access tokens).
+    public enum Scope: String, Sendable, CaseIterable {
+        /// To add notes, and to add to them, without reading anything.
+        case append
+        case read
+        /// To read and change everything in the account's data. Includes the other scopes.
+        case write
+    }
+
+    public let scopes: Set<Scope>
+    /// The time from which the token is invalid; nil if it does not expire.
+    public let expiryDate: Timestamp?
+    /// The tag of the only notes that the token can use; nil for all notes.
+    public let tag: UniqueID?
+
+    public init(_ scopes: Set<Scope>, expiryDate: Timestamp? = nil, tag: UniqueID? = nil) {
+        self.scopes = scopes
+        self.expiryDate = expiryDate
+        self.tag = tag
+    }
+
+    public func allows(_ scope: Scope) -> Bool { scopes.contains(scope) || scopes.contains(.write) }
+
+    public func isExpired(at date: Timestamp) -> Bool { expiryDate.map { $0 <= date } ?? false }
+
+    /// The names of the scopes, separated by spaces, as they are stored.
+    public var scopeNames: String { scopes.map(\.rawValue).sorted().joined(separator: " ") }
+
+    /// Reads stored names of scopes. Unknown names are left out, because a later version created them.
+    public init(scopeNames: String, expiryDate: Timestamp?, tag: UniqueID?) {
+        let scopes = scopeNames.split(separator: " ").compactMap { Scope(rawValue: String($0)) }
+        self.init(Set(scopes), expiryDate: expiryDate, tag: tag)
+    }
+}
