@@ -2,7 +2,7 @@
 #     docker run -p 127.0.0.1:8080:8080 -v hesper:/var/lib/hesper hesper
 FROM swift:6.2-bookworm AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
-        libsqlite3-dev libarchive-dev libcurl4-openssl-dev libpq-dev libssl-dev zlib1g-dev \
+        libsqlite3-dev libarchive-dev libcurl4-openssl-dev libpq-dev libssl-dev libxml2-dev zlib1g-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /hesper
 # Packages are fetched again only when Package.swift changes.
@@ -13,7 +13,7 @@ RUN swift build -c release --product hesper --static-swift-stdlib && strip .buil
 
 FROM debian:bookworm-slim
 RUN apt-get update && apt-get install -y --no-install-recommends \
-        ca-certificates libsqlite3-0 libarchive13 libcurl4 libpq5 libssl3 libstdc++6 zlib1g tzdata \
+        ca-certificates libsqlite3-0 libarchive13 libcurl4 libpq5 libssl3 libstdc++6 libxml2 zlib1g tzdata \
     && rm -rf /var/lib/apt/lists/* \
     && adduser --system --group --home /var/lib/hesper hesper && chmod 700 /var/lib/hesper
 COPY --from=build /hesper/.build/release/hesper /usr/bin/

@@ -97,6 +97,12 @@ let package = Package(
                 .server("NIOCore", in: "swift-nio"),
                 .server("NIOPosix", in: "swift-nio"),
             ]),
+        .systemLibrary(
+            name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
+        .target(
+            name: "HesperMoveIn",
+            dependencies: ["CXML2", "HesperArchive", "HesperModel", .product(name: "Crypto", package: "swift-crypto")]),
+        .testTarget(name: "HesperMoveInTests", dependencies: ["HesperModel", "HesperMoveIn"]),
         .target(
             name: "HesperServer",
             dependencies: [
@@ -121,7 +127,8 @@ let package = Package(
         .executableTarget(
             name: "hesper",
             dependencies: [
-                "HesperArchive", "HesperBlobs", "HesperMirror", "HesperPostgres", "HesperServer", "HesperSQLite",
+                "HesperArchive", "HesperBlobs", "HesperMirror", "HesperMoveIn", "HesperPostgres", "HesperServer",
+                "HesperSQLite",
                 .server("ArgumentParser", in: "swift-argument-parser"),
                 .server("Configuration", in: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -136,7 +143,7 @@ let package = Package(
         .testTarget(
             name: "hesperTests",
             dependencies: [
-                "hesper", "HesperArchive", "HesperBlobs", "HesperSQLite",
+                "hesper", "HesperArchive", "HesperBlobs", "HesperMoveIn", "HesperSQLite",
                 .server("ArgumentParser", in: "swift-argument-parser"),
                 .server("NIOCore", in: "swift-nio"),
                 .server("X509", in: "swift-certificates"),

@@ -1,6 +1,6 @@
 import HesperModel
 
-/// Reads `hesper.json` one value at a time, so that memory use does not depend on the size of the document.
+/// Reads a document such as `hesper.json` one value at a time, so that memory use does not depend on the size of the document.
 ///
 ///     var reader = DocumentReader { try zip.read() }
 ///     try await reader.read { location, value in … }  // formatVersion: 1, files c0ffee00-…: "Milk.md", notes: {…}, notes: {…}
@@ -15,6 +15,8 @@ public struct DocumentReader {
     }
 
     private let source: () throws -> [UInt8]?
+    /// The name of the document, for error messages.
+    private let name: String
     private var bytes: [UInt8] = []
     private var index = 0
 
@@ -22,12 +24,23 @@ public struct DocumentReader {
     /// escaped.
     static let maximumValueBytes = Limits.pushBytes
 
+    /// Reads an export of Hesper.
     /// - Parameter source: returns the next bytes; nil when there are no more bytes.
-    public init(_ source: @escaping () throws -> [UInt8]?) { self.source = source }
+    public init(_ source: @escaping () throws -> [UInt8]?) { self.init(name: ExportDocument.path, source) }
+
+    /// Reads a document of another app.
+    /// - Parameter name: the name of the document, for error messages.
+    public init(name: String, _ source: @escaping () throws -> [UInt8]?) { (self.name, self.source) = (name, source) }
 
     /// Passes every value and its location to `body`, in the order of the document.
     /// - Throws: ``Problem`` `malformed-request` if the document is invalid, or an error of `source` or `body`.
     public mutating func read(_ body: (Location, JSON) async throws -> Void) async throws {
+        try await readEach { try await body($0, try $1.get()) }
+    }
+
+    /// Passes every value and its location to `body`, in the order of the document. A value that is invalid JSON or too large is
+    /// passed as a failure, as long as the document around it can be read.
+    public mutating func readEach(_ body: (Location, Result<JSON, Problem>) async throws -> Void) async throws {
         try expect("{")
         try await members { reader, member in
             switch try reader.peek() {
@@ -49,7 +62,7 @@ public struct DocumentReader {
     ) async throws {
         if try skip("}") { return }
         repeat {
-            guard case .string(let name) = try value() else { throw malformed("a member name must be a string") }
+            guard case .string(let name) = try value().get() else { throw malformed("a member name must be a string") }
             try expect(":")
             try await body(&self, name)
         } while try skip(",")
@@ -65,7 +78,7 @@ public struct DocumentReader {
 
     /// Reads the next value. An array or object ends with its closing bracket. Any other value ends before a comma, a colon or a
     /// closing bracket.
-    private mutating func value() throws -> JSON {
+    private mutating func value() throws -> Result<JSON, Problem> {
         guard try peek() != nil else { throw malformed("unexpected end of the document") }
         var value: [UInt8] = []
         var depth = 0
@@ -87,13 +100,17 @@ public struct DocumentReader {
                 default: break
                 }
             }
-            value.append(byte)
+            if value.count <= DocumentReader.maximumValueBytes { value.append(byte) }
             index += 1
-            guard value.count <= DocumentReader.maximumValueBytes else {
-                throw malformed("a value is larger than \(DocumentReader.maximumValueBytes) bytes")
-            }
         }
-        return try JSONReader.read(value)
+        guard value.count <= DocumentReader.maximumValueBytes else {
+            return .failure(malformed("a value is larger than \(DocumentReader.maximumValueBytes) bytes"))
+        }
+        do throws(Problem) {
+            return .success(try JSONReader.read(value))
+        } catch {
+            return .failure(error)
+        }
     }
 
     // MARK: Bytes
@@ -128,6 +145,6 @@ public struct DocumentReader {
     }
 
     private func malformed(_ what: String) -> Problem {
-        Problem(.malformedRequest, "\(ExportDocument.path) does not have the format of an export: \(what).")
+        Problem(.malformedRequest, "\(name) does not have the format of an export: \(what).")
     }
 }

@@ -2,7 +2,7 @@ import CArchive
 import Foundation
 import HesperModel
 
-/// Reads a zip file, entry by entry and in bounded pieces.
+/// Reads a zip file, or a tar file without compression, entry by entry and in bounded pieces.
 ///
 ///     let zip = try ZipReader("notes.zip")
 ///     while let entry = try zip.next() {
@@ -10,10 +10,39 @@ import HesperModel
 ///     }
 ///
 /// Archives are not trusted. Their paths are used only as names, and nothing is written to these paths. Reading fails if the
-/// total unpacked size is greater than is possible for the size of the zip file.
+/// total unpacked size is greater than is possible for the size of the archive.
 ///
 /// `@unchecked Sendable` is safe because only one task reads the archive, and it makes one call at a time.
 public final class ZipReader: @unchecked Sendable {
+    /// The format of an archive.
+    public enum Format: Sendable {
+        case zip
+        case tar
+
+        /// The maximum ratio of the unpacked size to the size of the archive. For zip: Deflate achieves a ratio of at most 1,032
+        /// (zlib technical details). A larger ratio is possible only with overlapping files or another compression method, which
+        /// occur only in zip bombs. A tar file without compression contains all bytes.
+        fileprivate var maximumRatio: Int64 {
+            switch self {
+            case .zip: 1_032
+            case .tar: 1
+            }
+        }
+
+        /// The format of a file by its first bytes; nil if it is no archive. Zip files without entries have a different signature,
+        /// which is also accepted.
+        public init?(of path: String) {
+            let bytes = ZipReader.beginning(of: path, 512)
+            if [ZipReader.fileSignature, ZipReader.emptySignature].contains(Array(bytes.prefix(4))) {
+                self = .zip
+            } else if bytes.count == 512, bytes[257..<262].elementsEqual("ustar".utf8) {
+                self = .tar
+            } else {
+                return nil
+            }
+        }
+    }
+
     /// A file in the archive.
     public struct Entry: Sendable, Equatable {
         /// The path of the file in the archive, normalized to NFC. It has not been validated.
@@ -26,50 +55,49 @@ public final class ZipReader: @unchecked Sendable {
     private let archive: OpaquePointer
     /// The path of the archive as given by the caller, for error messages.
     private let path: String
+    private let format: Format
     /// The maximum total size of all unpacked files, in bytes.
     private let maximumUnpackedBytes: Int64
     private var unpackedBytes: Int64 = 0
     /// The number of bytes that have been read from the current file.
     public private(set) var byteCount: Int64 = 0
 
-    /// The maximum ratio of the unpacked size to the size of the archive. Deflate achieves a ratio of at most 1,032 (zlib
-    /// technical details). A larger ratio is possible only with overlapping files or another compression method, which occur only
-    /// in zip bombs.
-    private static let maximumRatio: Int64 = 1_032
     private static let chunk = 128 << 10
     /// The value of the macro AE_IFREG, which Swift cannot import.
     static let regularFile: UInt32 = 0o100_000
 
-    /// Whether a file starts with the signature of a zip file. Zip files without entries have a different signature, which is
-    /// also accepted.
-    public static func isZip(_ path: String) -> Bool { [fileSignature, emptySignature].contains(signature(of: path)) }
+    /// Whether a file starts with the signature of a zip file.
+    public static func isZip(_ path: String) -> Bool { Format(of: path) == .zip }
 
     private static let fileSignature: [UInt8] = [0x50, 0x4b, 3, 4]
     private static let emptySignature: [UInt8] = [0x50, 0x4b, 5, 6]
 
-    private static func signature(of path: String) -> [UInt8] {
+    private static func beginning(of path: String, _ count: Int) -> [UInt8] {
         guard let file = FileHandle(forReadingAtPath: path) else { return [] }
         defer { try? file.close() }
-        return Array((try? file.read(upToCount: 4)) ?? Data())
+        return Array((try? file.read(upToCount: count)) ?? Data())
     }
 
-    /// Opens a ZIP archive.
-    /// - Throws: ``ArchiveError`` if the file is not a valid zip file. All methods throw this error if the file is damaged.
-    public init(_ path: String) throws {
-        self.path = path
+    /// Opens an archive.
+    /// - Throws: ``ArchiveError`` if the file is not a valid archive. All methods throw this error if the file is damaged.
+    public init(_ path: String, _ format: Format = .zip) throws {
+        (self.path, self.format) = (path, format)
         // libarchive does not recognize a zip file without entries.
-        guard ZipReader.signature(of: path) != ZipReader.emptySignature else {
+        guard ZipReader.beginning(of: path, 4) != ZipReader.emptySignature else {
             throw ArchiveError("\(path) is an empty zip.")
         }
         guard let archive = archive_read_new() else { throw ArchiveError("Out of memory.") }
         self.archive = archive
         let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)?.int64Value ?? 0
-        maximumUnpackedBytes = max(size, 1) * ZipReader.maximumRatio
+        maximumUnpackedBytes = max(size, 1) * format.maximumRatio
         // From here on, `deinit` frees the archive, even if this initializer throws.
         try ZipLocale.with {
-            // Only zip files are supported, and they are read through their central directory. Other formats are disabled to
-            // reduce the attack surface.
-            try check(archive_read_support_format_zip_seekable(archive))
+            // Zip files are read through their central directory. Other formats and all filters are disabled to reduce the attack
+            // surface.
+            switch format {
+            case .zip: try check(archive_read_support_format_zip_seekable(archive))
+            case .tar: try check(archive_read_support_format_tar(archive))
+            }
             try check(archive_read_open_filename(archive, path, ZipReader.chunk))
         }
     }
@@ -103,13 +131,13 @@ public final class ZipReader: @unchecked Sendable {
     public func read() throws -> [UInt8]? {
         let bytes = try [UInt8](unsafeUninitializedCapacity: ZipReader.chunk) { buffer, count in
             let read = archive_read_data(archive, buffer.baseAddress, buffer.count)
-            guard read >= 0 else { throw broken }
+            guard read >= 0 else { throw ArchiveError(broken.message, isOneFile: true) }
             count = read
         }
         unpackedBytes += Int64(bytes.count)
         byteCount += Int64(bytes.count)
         guard unpackedBytes <= maximumUnpackedBytes else {
-            throw ArchiveError("\(path) unpacks to more data than a zip file of its size can contain (zip bomb).")
+            throw ArchiveError("\(path) unpacks to more data than a \(format) file of its size can contain (zip bomb).")
         }
         return bytes.isEmpty ? nil : bytes
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import HesperArchive
 import HesperModel
+import HesperMoveIn
 import HesperServer
 import HesperStore
 
@@ -28,7 +29,7 @@ struct Hesper: AsyncParsableCommand {
         subcommands: [
             Serve.self, AccountCommand.self, BackupCommand.self, RestoreCommand.self, Check.self, Doctor.self,
             Import.self,
-            ExportCommand.self, SyncCommand.self, MigrateData.self, AdoptAttachments.self,
+            ExportCommand.self, ParseMarkup.self, SyncCommand.self, MigrateData.self, AdoptAttachments.self,
         ])
 
     static func main() async {
@@ -48,6 +49,9 @@ struct Hesper: AsyncParsableCommand {
         } catch let error as ArchiveError {
             Terminal.printError(error.message)
             exit(withError: ExitCode(Failure.Kind.failed.rawValue))
+        } catch let error as MoveInError {
+            Terminal.printError(error.message)
+            exit(withError: ExitCode((error.isUsage ? Failure.Kind.usage : .failed).rawValue))
         } catch let error as StoreError {
             Terminal.printError("\(error).")
             exit(withError: ExitCode(Failure.Kind.failed.rawValue))

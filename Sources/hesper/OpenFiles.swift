@@ -21,10 +21,10 @@ enum OpenFiles {
 
 #if canImport(Glibc)
     extension __rlimit_resource {
-        fileprivate var kind: __rlimit_resource_t { __rlimit_resource_t(rawValue) }
+        var kind: __rlimit_resource_t { __rlimit_resource_t(rawValue) }
     }
 #else
     extension Int32 {
-        fileprivate var kind: Int32 { self }
+        var kind: Int32 { self }
     }
 #endif

@@ -1,3 +1,4 @@
+import HesperModel
 import Testing
 
 @testable import HesperMirror

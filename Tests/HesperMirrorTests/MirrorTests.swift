@@ -3,6 +3,8 @@ import HesperClient
 import HesperClientTesting
 import Testing
 
+import struct HesperModel.FrontMatter
+
 @testable import HesperMirror
 
 /// Two machines and a store, on real folders.

@@ -98,6 +98,21 @@ struct ThinningTests {
                 == Set(versions.prefix(2)))
     }
 
+    @Test(
+        "The newest imported text is never dropped, and only texts are imported",
+        arguments: [Attribute.text, .archived])
+    func imported(_ attribute: Attribute) {
+        let importer = NodeID(8)
+        // Two imports, and later edits of a device in the same hour.
+        let imports = ThinningTests.versions([0, 1], by: importer)
+        let edits = ThinningTests.versions([2, 3])
+        let decision = Thinning(.standard, devices: [], at: ThinningTests.date(4_000 * ThinningTests.day))
+            .decide(imports + edits, of: attribute, current: edits[1].clock, importedBy: importer)
+        let kept: Set<Thinning.Version> = attribute == .text ? [imports[1], edits[1]] : [edits[1]]
+        #expect(Set(imports + edits).subtracting(decision.dropped) == kept)
+        #expect(decision.nextReview == nil)
+    }
+
     // MARK: Devices
 
     static func device(read sequence: Int64?, at date: Int64, node: NodeID = NodeID(9)) -> Thinning.Device {

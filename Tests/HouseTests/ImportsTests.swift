@@ -18,6 +18,7 @@ import Testing
             "HesperArchive", ["HesperModel", "HesperStore"],
             ["CArchive", "Foundation", "NIOCore", "NIOPosix"]
         ),
+        ("HesperMoveIn", ["HesperArchive", "HesperModel"], ["CXML2", "Crypto", "Foundation"]),
         (
             "HesperClient", ["HesperModel"],
             [
@@ -58,7 +59,8 @@ import Testing
         for (name, file) in imports {
             #expect(
                 ![
-                    "GRDB", "HesperSQL", "HesperSQLite", "SQLite3", "HesperPostgres", "CPostgres", "CArchive", "hesper",
+                    "GRDB", "HesperSQL", "HesperSQLite", "SQLite3", "HesperPostgres", "CPostgres", "CArchive", "CXML2",
+                    "hesper",
                 ].contains(name),
                 "\(file) imports \(name)")
         }
@@ -68,7 +70,8 @@ import Testing
     /// attachments.
     @Test func onlyHesperBlobsMakesRequests() throws {
         for module in [
-            "HesperModel", "HesperStore", "HesperServer", "HesperArchive", "HesperSQL", "HesperSQLite", "hesper",
+            "HesperModel", "HesperStore", "HesperServer", "HesperArchive", "HesperMoveIn", "HesperSQL", "HesperSQLite",
+            "hesper",
         ] {
             for (name, file) in try ImportsTests.imports(of: module) {
                 #expect(!["AsyncHTTPClient", "FoundationNetworking"].contains(name), "\(file) imports \(name)")

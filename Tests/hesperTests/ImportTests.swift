@@ -1,5 +1,6 @@
 import Foundation
 import HesperModel
+import HesperMoveIn
 import HesperStore
 import Testing
 
@@ -138,6 +139,66 @@ import Testing
         #expect(try #require(try await home.notes()[0].textClock).timestamp <= .now)
     }
 
+    /// The source has no newer date, so the text that is imported last is the newer one.
+    @Test func textsOfOneDateReplaceOneAnother() async throws {
+        let home = try await TestAccount()
+        for text in ["one", "two", "three", "four"] {
+            try self.text(text, "Notes/a.md", changed: spring)
+            try await home.importFolder(source)
+            #expect(try await home.notes().map(\.text) == [text])
+        }
+        #expect(try await home.importFolder(source) == ImportReport(unchanged: 1))
+        #expect(try await home.findings() == [])
+    }
+
+    // MARK: Pictures
+
+    @Test func picturesAreAttachments() async throws {
+        let home = try await TestAccount()
+        try text("# Rome\n\n![The villa](pics/villa.png) ![](pics/big.png)", "Notes/rome.md", changed: spring)
+        try text("![](pics/villa.png)", "Notes/other.md", changed: spring)
+        try text("villa", "Notes/pics/villa.png")
+        try text(String(repeating: "x", count: 101), "Notes/pics/big.png")
+        let first = try await home.importFolder(source, largest: 100)
+        #expect((first.new, first.attachments, first.ignored) == (2, 2, 1))
+        #expect(
+            first.skipped == [.init(path: "rome.md, big.png", reason: "It has 101 bytes. The maximum is 100.")])
+        let notes = try await home.notes()
+        let ids = notes.flatMap(\.attachments.raw)
+        #expect(
+            notes.map(\.text) == [
+                "![](attachment:\(ids[0]))", "# Rome\n\n![The villa](attachment:\(ids[1])) ![](pics/big.png)",
+            ])
+        for id in ids { #expect(try await home.bytes(of: id) == Array("villa".utf8)) }
+        let head = try await home.head()
+        #expect(try await home.importFolder(source, largest: 100).unchanged == 2)
+        #expect(try await home.head() == head)
+        // With a larger maximum, the other picture arrives too, at its place.
+        let second = try await home.importFolder(source)
+        #expect((second.changed, second.unchanged, second.attachments, second.skipped) == (1, 1, 1, []))
+        let after = try #require(try await home.notes().last)
+        #expect(after.attachments.raw.count == 2)
+        #expect(!after.text.contains("pics/"))
+        #expect(try await home.findings() == [])
+    }
+
+    @Test func removedPicturesStayRemoved() async throws {
+        let home = try await TestAccount()
+        try text("![](a.png) ![](b.png)", "Notes/rome.md", changed: spring)
+        try text("a", "Notes/a.png")
+        try text("b", "Notes/b.png")
+        try await home.importFolder(source)
+        let note = try #require(try await home.notes().first)
+        let (one, two) = (note.attachments.raw[0], note.attachments.raw[1])
+        try await home.remove(attachment: one, from: note)
+        try await home.delete(two, .attachment)
+        #expect(try await home.importFolder(source) == ImportReport(unchanged: 1))
+        #expect(try await home.notes().first?.attachments.raw.contains(one) == false)
+        try await home.delete(note.uniqueID, .note)
+        #expect(try await home.importFolder(source) == ImportReport(deleted: 1))
+        #expect(try await home.findings() == [])
+    }
+
     // MARK: Skipped files
 
     @Test func invalidTextsAreSkipped() async throws {
@@ -171,34 +232,34 @@ import Testing
         try text("a", "Notes/a.markdown")
         try text("b", "Notes/.git/b.md")
         try text("c", "Notes/.c.md")
-        try text("d", "Notes/d.html")
+        try text("<p>d", "Notes/d.html")
+        try text("f", "Notes/f.pdf")
         try text("", "Notes/empty.md")
         try text("e", "Notes/md")
         let links = FileManager.default
         try links.createSymbolicLink(atPath: source + "/circle", withDestinationPath: source)
         try links.createSymbolicLink(atPath: source + "/link.md", withDestinationPath: source + "/a.markdown")
-        #expect(try await home.importFolder(source) == ImportReport(new: 1, ignored: 7))
+        #expect(try await home.importFolder(source) == ImportReport(new: 2, ignored: 7))
+        #expect(try await home.notes().map(\.text) == ["a", "d"])
     }
 
     @Test func missingFolderIsAUsageError() async throws {
         let home = try await TestAccount()
-        await #expect(throws: Failure("\(source): No such file or directory.", .usage)) {
-            try await home.importFolder(source)
-        }
+        let error = await #expect(throws: MoveInError.self) { try await home.importFolder(source) }
+        #expect(error?.message == "\(source): No such file or directory.")
+        #expect(error?.isUsage == true)
     }
 }
 
 /// The derived IDs must not change, because other versions and programs must find the same notes.
-@Suite struct SourceNoteTests {
+@Suite struct ImportedNoteTests {
     @Test(
         arguments: [
-            ("Notes", [], "a.md", "70a55aa7-e612-5159-bd21-09c485c93337"),
-            ("Notes", ["Travel", "Caf\u{e9}"], "paris.md", "0190356e-c742-51d2-b011-a940e64583ba"),
-            ("Notes", ["Travel", "Cafe\u{301}"], "paris.md", "0190356e-c742-51d2-b011-a940e64583ba"),
-        ] as [(String, [String], String, String)])
-    func idsAreDerivedFromThePath(folder: String, folders: [String], name: String, id: String) {
-        let zero = Timestamp(clamping: 0)
-        let file = SourceFile(path: "", folders: folders, name: name, byteCount: 0, creation: zero, modification: zero)
-        #expect(ImportedNote.uniqueID(folder: folder, path: file.relativePath).description == id)
+            ("Notes", "a.md", "70a55aa7-e612-5159-bd21-09c485c93337"),
+            ("Notes", "Travel/Caf\u{e9}/paris.md", "0190356e-c742-51d2-b011-a940e64583ba"),
+            ("Notes", "Travel/Cafe\u{301}/paris.md", "0190356e-c742-51d2-b011-a940e64583ba"),
+        ])
+    func idsAreDerivedFromThePath(folder: String, path: String, id: String) {
+        #expect(ImportedNote.uniqueID(folder: folder, path: path).description == id)
     }
 }

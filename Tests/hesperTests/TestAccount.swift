@@ -2,11 +2,20 @@ import Foundation
 import HesperArchive
 import HesperBlobs
 import HesperModel
+import HesperMoveIn
 import HesperSQLite
 import HesperStore
 import NIOCore
 
 @testable import hesper
+
+/// Runs the parser of HTML in the process of the tests.
+private struct ParserInThisProcess: MarkupRunner {
+    func run(_ task: MarkupTask, to output: FileHandle) throws -> String? {
+        try task.run(to: output)
+        return nil
+    }
+}
 
 /// One account with a store of its own, for importing and exporting, and a device that edits its notes.
 final class TestAccount: Sendable {
@@ -31,15 +40,17 @@ final class TestAccount: Sendable {
     deinit { try? store.close() }
 
     @discardableResult
-    func importFolder(_ path: String) async throws -> ImportReport {
-        try await Importer(store: store, scope: scope).run(try SourceFolder(path)) { _, _ in }
+    func importFolder(_ path: String, largest: Int64 = 1 << 30) async throws -> ImportReport {
+        let source = try await MoveIn(path, SourceLimits(attachmentBytes: largest), ParserInThisProcess())
+        let importer = Importer(store: store, blobs: blobs, scope: scope, maximumAttachmentBytes: largest)
+        return try await importer.run(source.reader) { _, _ in }
     }
 
     /// Imports a zip of text files or an export.
     @discardableResult
     func importArchive(_ path: String, largest: Int64 = 1 << 30) async throws -> ImportReport {
         guard let contents = try await ExportContents(of: path) else {
-            return try await Importer(store: store, scope: scope).run(try SourceArchive(path)) { _, _ in }
+            return try await importFolder(path, largest: largest)
         }
         let importer = ArchiveImporter(
             path, contents, store: store, blobs: blobs, scope: scope, maximumAttachmentBytes: largest)
@@ -139,6 +150,11 @@ final class TestAccount: Sendable {
 
     func remove(_ tag: Tag, from note: Note) async throws {
         let edits = [Edit(.tag(tag.uniqueID), .bool(false), at: try clock())]
+        try await push([.change(Change(uniqueID: note.uniqueID, section: .notes, edits: edits))])
+    }
+
+    func remove(attachment: UniqueID, from note: Note) async throws {
+        let edits = [Edit(.attachment(attachment), .bool(false), at: try clock())]
         try await push([.change(Change(uniqueID: note.uniqueID, section: .notes, edits: edits))])
     }
 

@@ -17,6 +17,22 @@ package enum MediaType {
         "video/mp4": "mp4", "video/quicktime": "mov", "video/webm": "webm", "video/x-matroska": "mkv",
     ]
 
+    /// The media type of a file by its extension; `application/octet-stream` if it is unknown.
+    package static func of(_ filename: String) -> String {
+        guard let dot = filename.lastIndex(of: ".") else { return unknown }
+        return types[filename[filename.index(after: dot)...].lowercased()] ?? unknown
+    }
+
+    package static let unknown = "application/octet-stream"
+    private static let types: [String: String] = {
+        // Of several types with one extension, the smallest name is used, so that the result is always the same.
+        var types = Dictionary(endings.map { ($1, $0) }) { min($0, $1) }
+        for (ending, type) in ["jpeg": "image/jpeg", "tif": "image/tiff", "htm": "text/html", "3gp": "video/3gpp"] {
+            types[ending] = type
+        }
+        return types
+    }()
+
     /// Whether data of a media type should be compressed in the archive. Most types, such as images and videos, are already
     /// compressed.
     package static func isWorthDeflating(_ type: String?) -> Bool {

@@ -2,8 +2,8 @@
 /// the positions that the devices have read, and of the time (merge.md, Thinning).
 ///
 /// Of the values that arrived in the same hour or on the same day (in UTC), the value with the greatest clock is kept. The
-/// current value and texts that lost words in a merge are never dropped. Texts that a device may still use as a base are not
-/// dropped either, if the device was used in the last year.
+/// current value, texts that lost words in a merge, and the newest text that an import gave to a note are never dropped. Texts that
+/// a device may still use as a base are not dropped either, if the device was used in the last year.
 public struct Thinning: Sendable {
     public let policy: HistoryPolicy
     public let now: Timestamp
@@ -82,13 +82,18 @@ public struct Thinning: Sendable {
     /// - Parameters:
     ///   - versions: all values of the register that are still in the bag.
     ///   - current: the clock of the register.
-    public func decide(_ versions: [Version], of attribute: Attribute, current: Clock) -> Decision {
+    ///   - node: the node of the texts that imports gave to the note (``ImportedNote``). The next import, even years later, is
+    ///     merged based on the newest of them.
+    public func decide(
+        _ versions: [Version], of attribute: Attribute, current: Clock, importedBy node: NodeID? = nil
+    ) -> Decision {
         let versions = versions.sorted { $0.clock > $1.clock }
         guard case .thinned(let all, let hourly) = policy else {
             let isSuperseded = versions.contains { $0.clock < current }
             return Decision(nextReview: isSuperseded ? now.adding(Thinning.policyReviewInterval) : nil)
         }
         let starts = attribute == .text ? startingPoints(versions) : []
+        let imported = attribute == .text ? versions.first { $0.clock.node == node }?.clock : nil
         var decision = Decision()
         // The versions are in descending order of clocks. The first version of each hour and of each day is kept.
         var (hours, days): (Set<Int64>, Set<Int64>) = ([], [])
@@ -98,7 +103,9 @@ public struct Thinning: Sendable {
                 .inserted
             let isFirstOfDay = days.insert(version.pushedAt.milliseconds.flooredDivision(by: Timestamp.day).0).inserted
             defer { supersession = min(supersession ?? version.pushedAt, version.pushedAt) }
-            guard version.clock < current, !isFirstOfDay, attribute != .text || !version.hasLostWords else { continue }
+            guard version.clock < current, !isFirstOfDay, attribute != .text || !version.hasLostWords,
+                version.clock != imported
+            else { continue }
             // `supersession` is nil if the value that superseded this version arrived after `versions` was read. The
             // version is then treated as superseded now.
             let superseded = max(supersession ?? now, version.pushedAt)

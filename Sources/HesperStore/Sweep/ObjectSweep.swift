@@ -43,7 +43,9 @@ struct ObjectSweep: Sendable {
         var dropped: [Int64: [StoredVersion]] = [:]
         for (attribute, stored) in Dictionary(grouping: versions, by: \.attribute) {
             guard let standing = entity.register(attribute)?.clock else { continue }
-            let decision = thinning.decide(stored.map(\.version), of: attribute, current: standing)
+            let decision = thinning.decide(
+                stored.map(\.version), of: attribute, current: standing,
+                importedBy: ImportedNote.node(of: sweep.object))
             for version in decision.dropped {
                 dropped[version.position, default: []].append(StoredVersion(attribute, version))
             }

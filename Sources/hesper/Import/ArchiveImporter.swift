@@ -10,7 +10,6 @@ import HesperStore
 struct ArchiveImporter: Sendable {
     private let path: String
     private let contents: ExportContents
-    private let store: any Store
     private let pusher: ImportPusher
     private let attachments: ArchiveAttachments
 
@@ -25,10 +24,9 @@ struct ArchiveImporter: Sendable {
     ) {
         self.path = path
         self.contents = contents
-        self.store = store
         pusher = ImportPusher(store: store, scope: scope, quota: quota)
         attachments = ArchiveAttachments(
-            store: store, blobs: blobs, pusher: pusher, maximumBytes: maximumAttachmentBytes)
+            files: ImportedFiles(store: store, blobs: blobs, pusher: pusher, maximumBytes: maximumAttachmentBytes))
     }
 
     /// The total number of steps for which ``run(progress:)`` reports progress.

@@ -2,30 +2,36 @@ import ArgumentParser
 import Foundation
 import HesperArchive
 import HesperModel
+import HesperMoveIn
 import HesperStore
 
-/// The command `hesper import --account EMAIL SOURCE`. The source is a folder of text files, a zip of such a folder, or an
-/// export.
+/// The command `hesper import --account EMAIL SOURCE`. The source is an export of Hesper or of another app, a folder of text files,
+/// or a zip of such a folder.
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Import a folder of text files, or an export, into an account. Can be repeated.",
+        abstract: "Import notes of another app, a folder, or an export of Hesper. Can be repeated.",
         discussion: """
-            Every .md, .markdown, .txt and .text file in the folder and its subfolders becomes a note with the same text. The \
-            first line is its title, and its date is that of the file. Every subfolder becomes a tag. Hidden files and symbolic \
-            links are ignored.
+            SOURCE is what another app exported: a zip of Simplenote, a decrypted backup of Standard Notes, a Takeout of \
+            Google Keep, a JEX or RAW export of Joplin, a vault of Obsidian. The format is recognized by the contents. Titles, \
+            tags, dates, archived and pinned notes, pictures and links between notes are imported; docs/move-in.md has \
+            the details.
 
-            A note is identified by the name of FOLDER and the relative path of the file. Importing the folder again, on this \
-            or another machine, creates no duplicates: changes of the file are merged with changes of the note, and deleted \
-            notes stay deleted. If FOLDER has another name, new notes are created. A zip of text files is imported like a folder.
+            In any other folder or zip, every .md, .markdown, .txt and .text file in the folder and its subfolders becomes a \
+            note with the same text. The first line is its title, and its date is that of the file. Every subfolder becomes a \
+            tag. Pictures and other files to which notes link become attachments. Hidden files and symbolic links are ignored.
+
+            A note is identified by its ID in the app or, in a folder, by the name of the folder and the relative path of the \
+            file. Importing again, on this or another machine, creates no duplicates: changes of the source are merged with \
+            changes of the note, and deleted notes stay deleted. If a folder has another name, new notes are created.
 
             A zip created by hesper export is imported with the original IDs, into the same or another account. Later changes \
             in the account are not undone.
 
-            Files and objects that cannot be imported are listed and skipped. The exit status is then 1.
+            Notes, files and objects that cannot be imported are listed and skipped. The exit status is then 1.
             """)
 
     @Option(help: ArgumentHelp("The e-mail address of the account.", valueName: "email")) var account: String
-    @Argument(help: ArgumentHelp("The folder, or a zip file.", valueName: "folder")) var source: String
+    @Argument(help: ArgumentHelp("The folder, or the exported file.", valueName: "source")) var source: String
     @OptionGroup var dataOptions: DataOptions
 
     func run() async throws {
@@ -45,39 +51,30 @@ struct Import: AsyncParsableCommand {
     }
 
     private func report(_ store: any Store, _ scope: ScopeID) async throws -> (name: String, ImportReport) {
-        var isFolder: ObjCBool = false
-        guard ZipReader.isZip(source) else {
-            if FileManager.default.fileExists(atPath: source, isDirectory: &isFolder), !isFolder.boolValue {
-                throw Failure("\(source) is not a folder or a zip file.", .usage)
-            }
-            return try await report(of: try SourceFolder(source), store, scope)
-        }
-        guard let contents = try await ExportContents(of: source) else {
-            return try await report(of: try SourceArchive(source), store, scope)
-        }
         let settings = try dataOptions.settings().server()
-        let importer = ArchiveImporter(
-            source, contents, store: store, blobs: try await dataOptions.openBlobs(), scope: scope,
-            maximumAttachmentBytes: settings.attachments.largest, quota: settings.quota)
-        var bar = ProgressBar(total: importer.count, label: "objects imported")
-        let report = try await importer.run { bar.show($0, $1) }
-        bar.end()
-        return (source, report)
-    }
-
-    private func report(
-        of source: any TextSource, _ store: any Store, _ scope: ScopeID
-    ) async throws -> (name: String, ImportReport) {
-        var bar = ProgressBar(total: source.files.count, label: "files imported")
-        let quota = try dataOptions.settings().server().quota
-        let report = try await Importer(store: store, scope: scope, quota: quota).run(source) { bar.show($0, $1) }
+        let (largest, quota) = (settings.attachments.largest, settings.quota)
+        if ZipReader.isZip(source), let contents = try await ExportContents(of: source) {
+            let importer = ArchiveImporter(
+                source, contents, store: store, blobs: try await dataOptions.openBlobs(), scope: scope,
+                maximumAttachmentBytes: largest, quota: quota)
+            var bar = ProgressBar(total: importer.count, label: "objects imported")
+            let report = try await importer.run { bar.show($0, $1) }
+            bar.end()
+            return (source, report)
+        }
+        let source = try await MoveIn(source, SourceLimits(attachmentBytes: largest), MarkupProcess())
+        let importer = Importer(
+            store: store, blobs: try await dataOptions.openBlobs(), scope: scope, maximumAttachmentBytes: largest,
+            quota: quota)
+        var bar = ProgressBar(total: source.reader.count, label: "notes imported")
+        let report = try await importer.run(source.reader) { bar.show($0, $1) }
         bar.end()
         return (source.name, report)
     }
 }
 
 extension ProgressBar {
-    /// Advances the progress bar, and prints the files or objects that were skipped.
+    /// Advances the progress bar, and prints the notes, files or objects that were skipped.
     fileprivate mutating func show(_ done: Int, _ skipped: [ImportReport.Skipped]) {
         if !skipped.isEmpty { clear() }
         for item in skipped { Terminal.printError("Skipped \(item.path): \(item.reason)") }

@@ -1,31 +1,43 @@
 import HesperModel
+import HesperMoveIn
 import HesperStore
 
-/// Creates pushes from imported files. The edits are the same as if a device had created the notes.
+/// Creates pushes from imported notes. The edits are the same as if a device had created the notes.
 enum ImportPush {
     /// Creates a push with the changes that the scope does not contain yet. A new note is pushed completely. For an existing
-    /// note only the text is pushed, so that an import does not undo later changes. A deleted note stays deleted.
-    /// - Parameter stamp: makes the clocks for new tags.
-    static func make(_ notes: [SourceNote], in bag: any Bag, stamp: inout Stamp) throws -> Push {
+    /// note only the text and new attachments are pushed, so that an import does not undo later changes. A deleted note stays
+    /// deleted.
+    /// - Parameters:
+    ///   - stored: the attachments whose data is stored. Others are left out.
+    ///   - stamp: makes the clocks for new tags.
+    static func make(
+        _ notes: [SourceNote], _ stored: Set<UniqueID>, in bag: any Bag, stamp: inout Stamp
+    ) throws -> Push {
         let states = try bag.states(of: notes.map(\.uniqueID))
         var tags = ImportTags(bag: bag)
+        var attachments: [Push.Element] = []
         var elements: [Push.Element] = []
         for note in notes {
+            let files = note.attachments.filter { stored.contains($0.uniqueID) }
             switch states[note.uniqueID] {
             case .deleted?:
                 let receipt = Receipt(
-                    uniqueID: note.uniqueID, objectType: ObjectType.note.name, pointer: note.file.relativePath,
-                    status: .deleted)
+                    uniqueID: note.uniqueID, objectType: ObjectType.note.name, pointer: note.path, status: .deleted)
                 elements.append(.rejected(receipt))
             case .entity(let entity, _)? where entity.exists:
-                if entity.register(.text)?.value == .string(note.text) { continue }
-                elements.append(.change(note.change([note.textEdit])))
+                let new = files.filter { entity.register(.attachment($0.uniqueID)) == nil }
+                var edits = new.map(note.edit)
+                if entity.register(.text)?.value != .string(note.text) { edits.append(note.textEdit(after: entity)) }
+                if edits.isEmpty { continue }
+                attachments += new.map(\.change)
+                elements.append(.change(note.change(edits)))
             case .entity?, nil:
                 let ids = try note.tags.map { try tags.find($0, stamp: &stamp) }
-                elements.append(.change(note.change(note.edits(tags: ids))))
+                attachments += files.map(\.change)
+                elements.append(.change(note.change(note.edits(tags: ids) + files.map(note.edit))))
             }
         }
-        return Push(tags.created + elements)
+        return Push(tags.created + attachments + elements)
     }
 }
 
@@ -70,16 +82,44 @@ private struct ImportTags {
 }
 
 extension SourceNote {
+    /// The maximum difference of dates that count as the same, in milliseconds.
+    private static let dateTolerance: UInt64 = 1_000
+
     fileprivate var textEdit: Edit { Edit(.text, .string(text), at: clock) }
 
+    /// The edit of the text of an existing note. If the source has another text with the date of the previous import, the text that
+    /// is imported last is the newer one.
+    fileprivate func textEdit(after entity: Entity) -> Edit {
+        guard let current = entity.register(.text)?.clock, current.node == clock.node, current > clock,
+            current.milliseconds - clock.milliseconds < SourceNote.dateTolerance,
+            let later = Clock(milliseconds: current.milliseconds + 1, counter: clock.counter, node: clock.node)
+        else { return textEdit }
+        return Edit(.text, .string(text), at: later)
+    }
+
+    fileprivate func edit(_ attachment: SourceAttachment) -> Edit {
+        Edit(.attachment(attachment.uniqueID), .bool(true), at: clock)
+    }
+
     fileprivate func edits(tags: [UniqueID]) -> [Edit] {
-        [
-            Edit(.creationDate, .date(min(file.creation, file.modification)), at: nil), textEdit,
-            Edit(.sortDate, .date(file.modification), at: clock),
-        ] + Set(tags).sorted().map { Edit(.tag($0), .bool(true), at: clock) }
+        var edits = [
+            Edit(.creationDate, .date(creation), at: nil), textEdit, Edit(.sortDate, .date(modification), at: clock),
+        ]
+        if isArchived { edits.append(Edit(.archived, .bool(true), at: clock)) }
+        if isPinned { edits.append(Edit(.custom("pinned"), .bool(true), at: clock)) }
+        return edits + Set(tags).sorted().map { Edit(.tag($0), .bool(true), at: clock) }
     }
 
     fileprivate func change(_ edits: [Edit]) -> Change {
-        Change(uniqueID: uniqueID, section: .notes, pointer: file.relativePath, edits: edits)
+        Change(uniqueID: uniqueID, section: .notes, pointer: path, edits: edits)
+    }
+}
+
+extension SourceAttachment {
+    fileprivate var change: Push.Element {
+        let edits = [
+            Edit(.mimeType, .string(mimeType), at: nil), Edit(.filename, .string(filename), at: nil),
+        ]
+        return .change(Change(uniqueID: uniqueID, section: .attachments, edits: edits))
     }
 }

@@ -1,7 +1,8 @@
 import HesperModel
+import HesperMoveIn
 import HesperStore
 
-/// The result of an import of files or of an archive.
+/// The result of an import of notes or of an archive.
 struct ImportReport: Sendable, Equatable {
     /// The number of notes that the import created.
     var new = 0
@@ -13,14 +14,16 @@ struct ImportReport: Sendable, Equatable {
     var deleted = 0
     /// The number of tags that the import created.
     var tags = 0
-    /// The number of new attachments from an archive. ``objects`` and ``deletions`` are the numbers of new app objects and new
-    /// DeletedObjects.
+    /// The number of attachments that the import created.
     var attachments = 0
+    /// The number of new app objects from an archive, and in ``deletions`` of new DeletedObjects.
     var objects = 0
     var deletions = 0
-    /// The files that could not be imported, and the objects that were refused completely or in part.
+    /// The notes, parts of notes and files that could not be imported, and the objects that were refused completely or in part.
     var skipped: [Skipped] = []
-    /// The number of ignored files (``TextSource/ignored``).
+    /// The number of notes in the trash of the app from which they come. They are not imported.
+    var trashed = 0
+    /// The number of files that are neither notes nor parts of notes.
     var ignored = 0
 
     struct Skipped: Sendable, Equatable {
@@ -38,6 +41,7 @@ struct ImportReport: Sendable, Equatable {
         objects += other.objects
         deletions += other.deletions
         skipped += other.skipped
+        trashed += other.trashed
         ignored += other.ignored
     }
 
@@ -50,26 +54,29 @@ struct ImportReport: Sendable, Equatable {
         if objects > 0 { parts.append(counted(objects, "new object")) }
         if deletions > 0 { parts.append(counted(deletions, "deletion")) }
         if deleted > 0 { parts.append("\(deleted) previously deleted") }
-        if !skipped.isEmpty { parts.append("\(counted(skipped.count, "file")) skipped") }
+        if trashed > 0 { parts.append("\(trashed) in the trash not imported") }
+        if !skipped.isEmpty { parts.append("\(skipped.count) skipped") }
         if ignored > 0 { parts.append("\(counted(ignored, "other file")) ignored") }
         return parts.joined(separator: ", ") + "."
     }
 }
 
 extension ImportReport {
-    /// The report of one push of text files.
+    /// The report of one push of notes.
     init(of notes: [SourceNote], _ applied: Scope.PushResult) {
         self.init()
         var receipts: [UniqueID: Receipt] = [:]
         for receipt in applied.receipts {
             guard let id = receipt.uniqueID else { continue }
             receipts[id] = receipt
-            if receipt.objectType == ObjectType.tag.name, applied.created.contains(id) { tags += 1 }
+            guard applied.created.contains(id) else { continue }
+            if receipt.objectType == ObjectType.tag.name { tags += 1 }
+            if receipt.objectType == ObjectType.attachment.name { attachments += 1 }
         }
         for note in notes {
             let receipt = receipts[note.uniqueID]
             if let problem = receipt?.refusal {
-                skipped.append(Skipped(path: note.file.relativePath, reason: problem.detail))
+                skipped.append(Skipped(path: note.path, reason: problem.detail))
             } else if receipt?.status == .deleted {
                 deleted += 1
             } else if applied.created.contains(note.uniqueID) {

@@ -28,7 +28,7 @@ def test_importing_twice(hesper: Hesper, ada: str, notes: Path) -> None:
     assert first.returncode == FAILED
     assert first.stderr == "hesper: Skipped Travel/broken.txt: It is not valid UTF-8.\n"
     assert first.stdout == (
-        "Imported Notes: 2 new notes, 0 changed, 0 unchanged, 2 new tags, 1 file skipped, 1 other file ignored.\n"
+        "Imported Notes: 2 new notes, 0 changed, 0 unchanged, 2 new tags, 1 skipped, 1 other file ignored.\n"
     )
     (notes / "Travel/broken.txt").unlink()
     before = hesper("account", "list").stdout
@@ -88,7 +88,7 @@ def test_a_large_import_during_writes(hesper: Hesper, ada: str, tmp_path: Path) 
             written += 1
         out, progress = process.communicate(timeout=60)
         assert out.startswith("Imported Many: 3000 new notes, 0 changed, 0 unchanged, 10 new tags.")
-        assert progress.splitlines()[-1] == "3000 of 3000 files imported"
+        assert progress.splitlines()[-1] == "3000 of 3000 notes imported"
         listed = hesper("account", "list").stdout.split("\t")
         assert int(listed[2]) == 3010 + written
     assert hesper("check").returncode == 0

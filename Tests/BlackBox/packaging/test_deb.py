@@ -69,7 +69,7 @@ def field(package: Path, name: str) -> str:
 def test_package_content(package: Path) -> None:
     version = subprocess.run([BINARY, "--version"], capture_output=True, text=True, timeout=60).stdout.split()[1]
     assert field(package, "Version") == version
-    for library in ("libsqlite3-0", "libarchive13", "libpq5", "libc6"):
+    for library in ("libsqlite3-0", "libarchive13", "libxml2", "libpq5", "libc6"):
         assert f"{library} (>= " in field(package, "Depends")
     listed = subprocess.run(["dpkg-deb", "--contents", package], capture_output=True, text=True, timeout=60).stdout
     modes = {line.split()[5]: (line.split()[0], line.split()[1]) for line in listed.splitlines()}

@@ -1,0 +1,48 @@
+import HesperModel
+
+extension JSON {
+    /// The value of a member of the object; nil if this value is not an object or has no such member.
+    subscript(name: String) -> JSON? {
+        guard case .object(let object) = self else { return nil }
+        return object[name]
+    }
+
+    var text: String? {
+        guard case .string(let text) = self else { return nil }
+        return text
+    }
+
+    var isTrue: Bool { self == .bool(true) }
+
+    var elements: [JSON] {
+        guard case .array(let elements) = self else { return [] }
+        return elements
+    }
+
+    var number: Int64? {
+        switch self {
+        case .integer(let number): number
+        case .number(let number): Int64(exactly: number.rounded())
+        case .string(let text): Int64(text)
+        default: nil
+        }
+    }
+
+    /// The date in a member, as text or as milliseconds since 1970.
+    func date(_ name: String) -> Timestamp? {
+        guard let value = self[name] else { return nil }
+        if let text = value.text, let date = Timestamp.loose(text) { return date }
+        return value.number.flatMap { Timestamp(milliseconds: $0) }
+    }
+}
+
+extension String {
+    /// The text with line feeds as the only line ends.
+    var withLineFeeds: String {
+        // A carriage return and a line feed are one character.
+        contains("\r\n") || contains("\r")
+            ? split(omittingEmptySubsequences: false) { $0 == "\r\n" || $0 == "\r" || $0 == "\n" }.joined(
+                separator: "\n")
+            : self
+    }
+}

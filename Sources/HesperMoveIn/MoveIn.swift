@@ -1,0 +1,63 @@
+import Foundation
+import HesperArchive
+import HesperModel
+
+/// The notes of another app, or of a folder of texts. The format is recognized by the contents.
+///
+///     let source = try await MoveIn("Takeout.zip", SourceLimits(attachmentBytes: 100 << 20), runner)
+///     try await source.reader.read { entry in … }
+public struct MoveIn: Sendable {
+    /// The name of the source, for messages.
+    public let name: String
+    public let reader: any SourceReader
+
+    /// Opens a source. An archive is unpacked into a temporary folder, which is removed with the last reference to the source.
+    /// - Parameters:
+    ///   - path: the path of a folder, an archive or a file.
+    ///   - runner: runs the parser of HTML and ENEX.
+    /// - Throws: ``MoveInError`` if the source cannot be read or its format is not known; ``ArchiveError`` if it is a damaged archive.
+    public init(_ path: String, _ limits: SourceLimits, _ runner: any MarkupRunner) async throws {
+        let source = try MoveIn.files(path, limits)
+        name = source.name
+        if let reader = try await Simplenote(source) {
+            self.reader = reader
+        } else if let reader = try await StandardNotes(source) {
+            self.reader = reader
+        } else if let reader = Keep(source, limits) {
+            self.reader = reader
+        } else if let reader = try Joplin(source, limits, runner) {
+            self.reader = reader
+        } else if source.files.contains(where: Evernote.isEvernote) {
+            let notebooks = try Evernote(source.files.filter(Evernote.isEvernote), limits, runner)
+            let others = try MarkdownFolder(source.without(Evernote.isEvernote), limits, runner)
+            reader = SeveralReaders(readers: [notebooks, others])
+        } else if source.isSingleFile {
+            throw MoveInError(
+                "\(path) is not a folder or a zip file, and not a file that another app exported.", isUsage: true)
+        } else {
+            reader = try MarkdownFolder(source, limits, runner)
+        }
+    }
+
+    private static func files(_ path: String, _ limits: SourceLimits) throws -> SourceFiles {
+        var isFolder: ObjCBool = false
+        if let format = ZipReader.Format(of: path) {
+            return try SourceFiles(archive: path, format, limits, in: try Staging())
+        }
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue {
+            return try SourceFiles(file: path)
+        }
+        return try SourceFiles(folder: path)
+    }
+}
+
+/// Reads sources one after the other.
+private struct SeveralReaders: SourceReader {
+    let readers: [any SourceReader]
+
+    var count: Int { readers.reduce(0) { $0 + $1.count } }
+
+    func read(_ body: (SourceEntry) async throws -> Void) async throws {
+        for reader in readers { try await reader.read(body) }
+    }
+}

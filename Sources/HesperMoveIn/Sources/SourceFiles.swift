@@ -1,0 +1,210 @@
+import Foundation
+import HesperArchive
+import HesperModel
+
+/// The files of a source: of a folder, of an archive, or a single file.
+struct SourceFiles: Sendable {
+    /// The name of the folder. For an archive: the name of the folder that contains all its files, else its own name without the
+    /// extension.
+    let name: String
+    /// The files, in the order of their paths or of the archive.
+    private(set) var files: [SourceFile] = []
+    /// The number of hidden or empty files, links and the like.
+    private(set) var ignored = 0
+    /// The folders and files that cannot be read, with the reasons.
+    private(set) var unreadable: [(path: String, reason: String)] = []
+    /// Whether the folder is a vault of Obsidian, which stores its settings in a hidden folder.
+    private(set) var isVault = false
+    private(set) var isSingleFile = false
+    /// The folder with the unpacked files of an archive.
+    private let staging: Staging?
+
+    /// The source without some of its files.
+    func without(_ isExcluded: (SourceFile) -> Bool) -> SourceFiles {
+        var rest = self
+        rest.files.removeAll(where: isExcluded)
+        return rest
+    }
+
+    // MARK: Folders
+
+    /// Lists the files in a folder and its subfolders. Symbolic links are not followed, so that there are no loops.
+    /// - Throws: ``MoveInError`` if the path is not a readable folder.
+    init(folder path: String) throws(MoveInError) {
+        guard let root = realpath(path, nil) else {
+            throw MoveInError("\(path): \(String(cString: strerror(errno))).", isUsage: true)
+        }
+        defer { free(root) }
+        let rootPath = String(cString: root)
+        name = rootPath.split(separator: "/").last.map(String.init) ?? ""
+        staging = nil
+        do {
+            try read(rootPath, folder: "")
+        } catch {
+            throw MoveInError("\(rootPath): \(SourceFile.reason(error))", isUsage: true)
+        }
+    }
+
+    private mutating func read(_ path: String, folder: String) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: path).sorted() {
+            guard !name.hasPrefix(".") else {
+                if name == SourceFiles.vaultFolder { isVault = true }
+                ignored += 1
+                continue
+            }
+            let (path, relative) = (path + "/" + name, folder + name)
+            var status = stat()
+            guard lstat(path, &status) == 0 else {
+                unreadable.append((relative, String(cString: strerror(errno)) + "."))
+                continue
+            }
+            let kind = status.st_mode & S_IFMT
+            if kind == S_IFDIR {
+                do {
+                    try read(path, folder: relative + "/")
+                } catch {
+                    unreadable.append((relative, SourceFile.reason(error)))
+                }
+            } else if kind == S_IFREG, status.st_size > 0 {
+                files.append(SourceFile(path: relative, location: path, status: status))
+            } else {
+                ignored += 1
+            }
+        }
+    }
+
+    private static let vaultFolder = ".obsidian"
+
+    // MARK: Single files
+
+    /// - Throws: ``MoveInError`` if the file does not exist.
+    init(file path: String) throws(MoveInError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            throw MoveInError("\(path): \(String(cString: strerror(errno))).", isUsage: true)
+        }
+        let file = URL(filePath: path)
+        name = file.deletingPathExtension().lastPathComponent
+        staging = nil
+        // The parser runs in another folder, so the path is made absolute.
+        files = [SourceFile(path: file.lastPathComponent, location: file.absoluteURL.path, status: status)]
+        isSingleFile = true
+    }
+
+    // MARK: Archives
+
+    /// Unpacks an archive into a temporary folder. Paths in the archive cannot cause harm, because the files get names of their own.
+    /// Archives in the archive are not unpacked.
+    /// - Throws: ``ArchiveError`` if the archive is damaged or encrypted; ``MoveInError`` if the disk is full.
+    init(archive path: String, _ format: ZipReader.Format, _ limits: SourceLimits, in staging: Staging) throws {
+        var unpacked: [UnpackedFile] = []
+        var broken = 0
+        var zip = try ZipReader(path, format)
+        while true {
+            do {
+                while let entry = try zip.next() {
+                    unpacked.append(UnpackedFile(entry, problem: "It is damaged."))
+                    try unpacked[unpacked.count - 1].unpack(from: zip, limits, in: staging)
+                }
+                break
+            } catch let error as ArchiveError where error.isOneFile && broken < SourceFiles.maximumBroken {
+                // libarchive cannot continue after a damaged file, so the archive is opened again after it.
+                broken += 1
+                zip = try ZipReader(path, format)
+                for _ in unpacked { _ = try zip.next() }
+            }
+        }
+        let folders = Set(unpacked.filter { !$0.isHidden }.map { $0.parts.count > 1 ? $0.parts[0] : "" })
+        let isOneFolder = folders.count == 1 && folders != [""] && folders != [".."]
+        let file = URL(filePath: path).deletingPathExtension().lastPathComponent
+        name = isOneFolder ? folders.first ?? file : file
+        self.staging = staging
+        for file in unpacked { add(file, removingFolders: isOneFolder ? 1 : 0) }
+    }
+
+    /// The number of damaged files after which an archive is not read further.
+    private static let maximumBroken = 100
+
+    private mutating func add(_ file: UnpackedFile, removingFolders count: Int) {
+        if file.parts.contains(SourceFiles.vaultFolder) { isVault = true }
+        guard !file.isHidden, file.byteCount != 0 || file.problem != nil else {
+            ignored += 1
+            return
+        }
+        guard !file.parts.contains(where: { $0.isEmpty || $0 == ".." }) else {
+            unreadable.append((file.path, "Its path is outside the archive."))
+            return
+        }
+        files.append(
+            SourceFile(
+                path: file.parts.dropFirst(count).joined(separator: "/"), location: file.location,
+                byteCount: file.byteCount, creation: file.date, modification: file.date, problem: file.problem))
+    }
+}
+
+/// A file of an archive.
+private struct UnpackedFile {
+    let path: String
+    let date: Timestamp
+    /// The components of the path. Some Windows programs separate them with backslashes.
+    let parts: [String]
+    private(set) var location = ""
+    private(set) var byteCount: Int64
+    private(set) var problem: String?
+
+    init(_ entry: ZipReader.Entry, problem: String) {
+        (path, date, self.problem) = (entry.path, entry.date, problem)
+        byteCount = entry.byteCount ?? 0
+        let separator: Character = path.contains("/") ? "/" : "\\"
+        parts = path.split(separator: separator, omittingEmptySubsequences: false).filter { $0 != "." }.map(String.init)
+    }
+
+    /// Whether the file is hidden, or is metadata that macOS added.
+    var isHidden: Bool { parts.contains { $0.hasPrefix(".") && $0 != ".." } || parts.first == "__MACOSX" }
+
+    /// Writes the contents to a temporary file, unless they are too large or not needed.
+    mutating func unpack(from zip: ZipReader, _ limits: SourceLimits, in staging: Staging) throws {
+        guard !isHidden else { return }
+        let name = parts.last ?? ""
+        let limit = limits.bytes(of: name)
+        guard byteCount <= limit else {
+            let shown = SourceFile.Kind(name) == .text ? Int64(Limits.textBytes) : limit
+            problem = SourceNote.Rejected.tooLarge(byteCount, limit: shown)
+            return
+        }
+        var file = try StagedFile(in: staging)
+        location = file.path
+        while let bytes = try zip.read() {
+            guard file.byteCount + Int64(bytes.count) <= limit else {
+                unlink(location)
+                problem = "It has more than \(limit) bytes."
+                return
+            }
+            try bytes.withUnsafeBytes { try file.append($0) }
+        }
+        byteCount = file.byteCount
+        problem = nil
+    }
+}
+
+extension SourceFile {
+    fileprivate init(path: String, location: String, status: stat) {
+        #if canImport(Darwin)
+            let (modified, created) = (status.st_mtimespec, status.st_birthtimespec)
+        #else
+            // glibc's `stat` has no creation date, so the modification date is used.
+            let (modified, created) = (status.st_mtim, status.st_mtim)
+        #endif
+        self.init(
+            path: path, location: location, byteCount: Int64(status.st_size), creation: Timestamp(created),
+            modification: Timestamp(modified))
+    }
+}
+
+extension Timestamp {
+    fileprivate init(_ time: timespec) {
+        // The seconds are limited to avoid overflow. Times beyond this limit are clamped to the range of timestamps anyway.
+        let seconds = min(max(Int64(time.tv_sec), -1 << 40), 1 << 40)
+        self.init(clamping: seconds * 1_000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import HesperModel
+
+/// A temporary folder for the files of an import. It is removed with its last reference.
+public final class Staging: Sendable {
+    let folder: String
+
+    /// - Throws: ``MoveInError`` if the folder cannot be created.
+    init() throws(MoveInError) {
+        folder = FileManager.default.temporaryDirectory.appending(path: "hesper-import-\(UniqueID.random())").path
+        guard mkdir(folder, 0o700) == 0 else {
+            throw MoveInError("Cannot create \(folder): \(String(cString: strerror(errno))).")
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// A path for a new file. It does not depend on names in the source.
+    func path() -> String { "\(folder)/\(UniqueID.random())" }
+}
+
+/// Writes a file in a ``Staging`` folder, and hashes its bytes.
+struct StagedFile: ~Copyable {
+    let path: String
+    private let descriptor: Int32
+    private var hasher = AttachmentHasher()
+
+    init(in folder: Staging) throws {
+        path = folder.path()
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw StagedFile.error }
+    }
+
+    deinit { close(descriptor) }
+
+    var byteCount: Int64 { hasher.byteCount }
+    var data: AttachmentData { hasher.data }
+
+    mutating func append(_ bytes: UnsafeRawBufferPointer) throws {
+        hasher.update(bytes)
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { throw StagedFile.error }
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    private static var error: MoveInError {
+        MoveInError("Cannot write a temporary file: \(String(cString: strerror(errno))).")
+    }
+}
