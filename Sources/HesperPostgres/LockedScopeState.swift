@@ -13,7 +13,7 @@ struct LockedScopeState {
 
     struct PrefetchedObject {
         let state: ObjectState?
-        /// The size of the body in bytes.
+        /// The size of the object's body in bytes.
         let bytes: Int
     }
 
@@ -41,8 +41,8 @@ extension PostgresTransaction {
     /// The maximum total size of the bodies of prefetched objects, in bytes.
     private static let prefetchBytes = 32 << 20
 
-    /// Locks the scopes and reads the objects in one round trip. The objects of each scope are read by a separate statement. This
-    /// statement starts when the transaction holds the scope's lock, so it reads all changes that were committed before.
+    /// Locks the scopes and reads the objects in one round trip. The objects of each scope are read by a statement of their own.
+    /// It starts after the scope has been locked, so it reads all changes that were committed before.
     func prefetch(_ needs: [(scope: ScopeID, objects: [UniqueID])]) throws {
         var scopes: [ScopeID] = []
         var objects: [ScopeID: Set<UniqueID>] = [:]

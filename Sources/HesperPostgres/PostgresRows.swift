@@ -42,8 +42,8 @@ public final class PostgresRows: RowTarget {
         throw MoveRefusal.inUse
     }
 
-    /// Whether other processes of Hesper are connected to the database. A running server always is. If none is connected, new
-    /// connections wait until this transaction ends.
+    /// Whether other processes of Hesper are connected to the database. A running server is always connected. If no process is
+    /// connected, new connections wait until this transaction ends.
     func isInUse() throws -> Bool {
         try connection.first("SELECT NOT pg_try_advisory_xact_lock($1)", [.int8(PostgresSettings.useLock)]) {
             $0.bool(0)

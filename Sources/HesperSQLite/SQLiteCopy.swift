@@ -86,7 +86,8 @@ public struct SQLiteCopy: Sendable {
                     for table in SQLiteCopy.ended { try database.execute(sql: "DELETE FROM \(table)") }
                     try database.execute(sql: "UPDATE scopes SET restored_sequence = sequence")
                     // Forget the nonces of the blob store's marker. If the blob store has no marker, the server writes a new one,
-                    // as with a new database. If the blob store has a marker, the database does not know its nonce.
+                    // as with a new database. If the blob store has a marker, its nonce is unknown to the database, so no
+                    // attachments are removed.
                     try database.execute(
                         sql: """
                             UPDATE blob_store SET current_nonce = NULL, next_nonce = NULL, walk_date = NULL, accepted_unknown = 0;

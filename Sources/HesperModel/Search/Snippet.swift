@@ -68,8 +68,8 @@ extension SearchQuery {
     /// The byte offset at which the match of `term` ends.
     /// - Parameters:
     ///   - found: the term of the text that `term` matches. It is equal to `term`, or it is longer and begins with `term`.
-    ///   - source: the bytes of the text from which `found` was made. If `found` is longer, the match ends after the scalars
-    ///     that yield the prefix.
+    ///   - source: the bytes of the text from which `found` was made. If `found` is longer than `term`, the match ends after the
+    ///     scalars that yield `term`.
     private static func end(of term: Term, in text: String, found: String, _ source: Range<Int>) -> Int {
         var left = term.text.utf8.count
         if left == found.utf8.count { return source.upperBound }
@@ -81,7 +81,7 @@ extension SearchQuery {
                 TermScalar.of(scalar) { made in
                     switch made.kind {
                     case .ignored: break
-                    case .separator where left > 0: left = term.text.utf8.count  // "½" is 1, slash, 2: a new term
+                    case .separator where left > 0: left = term.text.utf8.count  // "½" is 1, slash, 2: the slash ends a term
                     default: left -= UTF8.width(made.scalar)
                     }
                 }

@@ -317,7 +317,7 @@ final class Connection {
     }
 
     /// Reads the remaining results of a statement that was sent outside the pipeline.
-    /// - Returns: the number of rows that the last one changed.
+    /// - Returns: the number of changed rows that the last result states.
     @discardableResult
     func finish(_ sql: String) throws -> Int {
         var timeout = Timeout(timeout)

@@ -156,7 +156,7 @@ public final class EventHub: Sendable {
         }
     }
 
-    /// Sends the pings that are due, and the numbers of listening devices whose sending was delayed. Must be called every second.
+    /// Sends the pings that are due, and the counts of listening devices whose sending was delayed. Must be called every second.
     public func tick() {
         state.withLockedValue { state in
             state.second += 1
@@ -224,8 +224,8 @@ public final class EventHub: Sendable {
     /// and accounts.
     /// - Parameter scopes: the scopes to read; nil for all scopes with listeners on this server.
     public func refresh(_ scopes: Set<ScopeID>? = nil, from store: any Store) async throws {
-        // The devices are collected before the read. A device that starts to listen during the read may not be in the result yet.
-        // Its streams must not be ended.
+        // The devices are collected before the read. A device that starts to listen during the read may be missing in the result,
+        // and its streams must not be ended.
         let listening = state.withLockedValue { state in
             state.local.filter { scopes?.contains($0.key) ?? true }.mapValues { Set($0.devices.keys) }
         }
