@@ -5,7 +5,7 @@ import HesperStore
 /// this one ends.
 struct LockedScopeState {
     private(set) var locked: LockedScope
-    /// The number of the scope's most recent parcel.
+    /// The `number` of the scope's most recent parcel in the table `edits`.
     private(set) var lastEdit: Int64
     /// The prefetched objects, without those that the transaction has written since. If an entry's state is nil, the object does
     /// not exist.

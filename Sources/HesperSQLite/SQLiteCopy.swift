@@ -9,7 +9,8 @@ public struct SQLiteCopy: Sendable {
     /// - Parameter path: a file that ``SQLiteStore/copy(to:)`` wrote.
     public init(path: String) { self.path = path }
 
-    /// The tables that a restore empties. Sessions, tickets and unfinished uploads are invalid after a restore.
+    /// The tables that a restore empties, because the sessions of devices, tickets and unfinished uploads are invalid after a
+    /// restore.
     private static let ended = ["devices", "tickets", "uploads"]
 
     /// Reads the blobs of all accounts, in order of arrival.

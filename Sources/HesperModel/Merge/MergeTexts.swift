@@ -28,7 +28,7 @@ struct MergeTexts {
         var isBase = false
         var replacesUnread = false
 
-        /// Whether a device resends the text to a restored server.
+        /// Whether a device resends the text to a restored server. The device then states the text's own clock as its base.
         var isResent: Bool { base == clock }
         /// The clocks of the texts that the push states as ancestors of this text, without this text's own clock.
         var named: [Clock] { ([base].compactMap(\.self) + (after ?? [])).filter { $0 != clock } }

@@ -81,7 +81,8 @@ extension SearchQuery {
                 TermScalar.of(scalar) { made in
                     switch made.kind {
                     case .ignored: break
-                    case .separator where left > 0: left = term.text.utf8.count  // "½" is 1, slash, 2: the slash ends a term
+                    // "½" is normalized to 1, slash, 2. The slash ends a term, so the count starts again for the next term.
+                    case .separator where left > 0: left = term.text.utf8.count
                     default: left -= UTF8.width(made.scalar)
                     }
                 }
@@ -103,8 +104,8 @@ extension SearchQuery {
         return merged
     }
 
-    /// The range of an excerpt: a quarter of `length` characters before `start`, and the rest after it. If there are fewer
-    /// characters on one side, there are more on the other.
+    /// The range of an excerpt: a quarter of `length` characters before `start`, and the rest after it. If the text has fewer
+    /// characters on one side, the excerpt contains more characters of the other side.
     private static func excerpt(of text: String, from start: String.Index, length: Int) -> Range<String.Index> {
         let bytes = Self.bytes(length)
         var before = text.walk(from: start, by: -1, atMost: length / 4, bytes: bytes / 4)

@@ -6,7 +6,7 @@ struct TextTokens: Sendable {
         case lineBreak
         /// A run of blanks.
         case blank
-        /// One grapheme of punctuation, or a symbol.
+        /// One grapheme that is punctuation or a symbol.
         case mark
         /// A run of letters and digits.
         case word

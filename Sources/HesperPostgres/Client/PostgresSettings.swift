@@ -42,7 +42,7 @@ struct PostgresSettings: Sendable {
             ("keepalives_idle", "10"),
             ("keepalives_interval", "5"),
             ("keepalives_count", "3"),
-            // Shown in `pg_stat_activity`.
+            // The name of this client in `pg_stat_activity`.
             ("application_name", "hesper"),
             // A server that accepts writes is required even if there is only one host, because a load balancer or a DNS name may
             // select a standby. If the connection string or the environment sets this parameter, the value here is empty, and

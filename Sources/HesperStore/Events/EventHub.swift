@@ -121,7 +121,7 @@ public final class EventHub: Sendable {
         state.withLockedValue { state in
             for head in heads { state.wake(head.scope, head.sequence) }
             guard let signals else { return }
-            // Most scopes have no listeners on other servers. No signal is sent for them.
+            // No signal is sent for scopes that have no listeners on other servers. Most scopes have none.
             let listened = heads.filter { state.remote.hasListeners(to: $0.scope) }
             if !listened.isEmpty { signals.send(listened.map { .committed($0.scope, $0.sequence) }) }
             for head in heads where !state.remote.hasListeners(to: head.scope) { state.recent.record(head) }

@@ -91,7 +91,7 @@ public actor PushQueue {
             await commit(group)
             busy.subtract(scopes)
             if isLarge { largeCommits -= 1 }
-            // A job that was not considered large may have turned out to be slow.
+            // A job may have become large by the definition of `isLarge`, because it has just turned out to be slow.
             if group.contains(where: self.isLarge) { delayLarge(.now - start) }
         }
         commits -= 1
