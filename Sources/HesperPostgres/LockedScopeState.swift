@@ -41,8 +41,9 @@ extension PostgresTransaction {
     /// The maximum total size of the bodies of prefetched objects, in bytes.
     private static let prefetchBytes = 32 << 20
 
-    /// Locks the scopes and reads the objects in one round trip. The objects of each scope are read by a statement of their own.
-    /// It starts after the scope has been locked, so it reads all changes that were committed before.
+    /// Locks the scopes and reads the objects in one round trip. Each scope has a statement of its own that reads its objects.
+    /// This statement starts after the scope has been locked, so it reads all changes that were committed before the lock was
+    /// acquired.
     func prefetch(_ needs: [(scope: ScopeID, objects: [UniqueID])]) throws {
         var scopes: [ScopeID] = []
         var objects: [ScopeID: Set<UniqueID>] = [:]
