@@ -9,7 +9,7 @@ public struct SQLiteCopy: Sendable {
     /// - Parameter path: a file that ``SQLiteStore/copy(to:)`` wrote.
     public init(path: String) { self.path = path }
 
-    /// The tables that a restore empties, because the sessions of devices, tickets and unfinished uploads are invalid after a
+    /// The tables that a restore empties, because tickets, unfinished uploads and the sessions of devices are invalid after a
     /// restore.
     private static let ended = ["devices", "tickets", "uploads"]
 
