@@ -6,8 +6,8 @@ import HesperModel
 ///
 /// It is used by one task at a time.
 final class Mirror {
-    /// The result of a round. The numbers count the notes that were created, edited or deleted in the store, the files that were
-    /// adopted, written, made, moved or trashed in the folder, and the attachments that were attached to notes or detached from them.
+    /// The result of a round. It counts the notes that were created, edited or deleted in the store, the files that were adopted, written,
+    /// made, moved or trashed in the folder, and the attachments that were attached to notes or detached from them.
     struct Report: Equatable, Sendable {
         var created = 0
         var edited = 0
@@ -198,7 +198,7 @@ final class Mirror {
     private struct Pending {
         let action: MirrorPlan.Action
         let change: MirrorMap.Change
-        /// The number in the report that the action increases; nil if the action is not reported.
+        /// The count in the report that the action increases; nil if the action is not reported.
         let count: WritableKeyPath<Report, Int>?
     }
 
@@ -371,9 +371,9 @@ final class Mirror {
         let name: String
         let id: NoteID
         let path: String
-        /// The hash of the bytes when the mirror last read them.
+        /// The hash of the file when the mirror last read it.
         var hash: String
-        /// The text of these bytes. The note contains everything in it.
+        /// The text of the file when the mirror last read it. The note already contains this text.
         var text: String
         let replaced: Int64
     }

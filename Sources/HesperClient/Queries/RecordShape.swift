@@ -88,8 +88,8 @@ struct RecordShape<Record: MergedRecord>: Sendable {
 private let recordShapes = Locked<[ObjectIdentifier: any Sendable]>([:])
 
 extension MergedRecord {
-    /// The properties for which ``RecordShape`` has no record. Predicates can refer to such a property only if the record has no
-    /// other one.
+    /// The properties for which ``RecordShape`` has no record. Predicates can refer to such a property only if it is the only one
+    /// of the record.
     static var unnamedProperties: [String] { RecordShape<Self>.shared.unnamed }
 }
 

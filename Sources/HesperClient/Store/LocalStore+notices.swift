@@ -13,7 +13,7 @@ public struct SyncNotice: Identifiable, Sendable, Equatable {
         case unseen
     }
 
-    /// The number of the notice in this store.
+    /// The serial number of the notice in this store.
     public let id: Int64
     public let kind: Kind
     public let note: ObjectID<Note>
@@ -26,7 +26,7 @@ public struct SyncNotice: Identifiable, Sendable, Equatable {
 
 /// A change that the server rejected. It is kept until the app dismisses it.
 public struct RejectedChange: Identifiable, Sendable, Equatable {
-    /// The number of the rejected change in this store.
+    /// The serial number of the rejected change in this store.
     public let id: Int64
     public let objectType: String
     public let objectID: UUID

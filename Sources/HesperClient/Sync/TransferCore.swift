@@ -37,7 +37,7 @@ package struct TransferCore: Sendable {
         case start(token: String)
         /// Transfers stop: the response to the request in progress is ignored.
         case stop
-        /// The response to the request with this number, or the reason why there is none.
+        /// The response to the request with this serial number, or the reason why there is none.
         case response(Int, Result<ServerResponse, NoResponse>)
         /// The time of the most recent effect ``Effect/wake(at:)`` has come.
         case wake
@@ -322,8 +322,8 @@ package struct TransferCore: Sendable {
         switch outcome {
         case .progress:
             self[keyPath: direction] = Direction()
-            // Only bytes that were never transferred before reset the number of failures, so that an upload that the
-            // server keeps losing is retried less often.
+            // Only bytes that were never transferred before reset the count of failures, so that an upload that the server keeps
+            // losing is retried less often.
             if row.done > done { row.failures = 0 }
             row.problem = nil
             try table.save(row)

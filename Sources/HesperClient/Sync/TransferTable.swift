@@ -223,7 +223,7 @@ package struct TransferTable {
         return isWaiting ?? false
     }
 
-    /// Removes the entries of the bytes of deleted attachments.
+    /// Removes the records of the bytes of deleted attachments. The caller then deletes the files.
     /// - Returns: the names of the files that no attachment uses any more.
     func takeUnneededFiles() throws -> [UniqueID] {
         let ids = try Data.fetchAll(

@@ -144,7 +144,7 @@ package final class Life {
         for (index, device) in devices.enumerated() where !device.isLost {
             device.offlineUntil = 0
             if try device.database.read({ try $0.sessionToken }) == nil { try signIn(index) }
-            // A device that does not sync now must become settled too, but later.
+            // A device that is not told to sync now must become settled too, when it syncs by itself later.
             guard generator.isTrue(withProbability: 0.5) else { continue }
             device.addSyncNow()
             try takeInputs(index)

@@ -32,8 +32,7 @@ struct DataFolders {
         self.folders = folders
     }
 
-    /// Describes how a backup folder overlaps with one of these folders. Nil if the backup folder does not overlap with any of
-    /// them.
+    /// Describes how a backup folder overlaps with one of the installation's folders. Nil if it overlaps with none of them.
     func overlap(with backup: String) -> String? {
         let path = RealPath(backup)
         for folder in folders {

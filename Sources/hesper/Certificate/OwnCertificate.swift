@@ -76,9 +76,9 @@ struct OwnCertificate: Sendable {
 
     private func knownAuthority() throws -> LocalAuthority? {
         guard let certificate = try folder.contents(of: OwnCertificate.authority) else {
-            // The authority's certificate is written before the server's certificate. If the server's certificate exists, the
-            // authority's certificate was therefore lost. Otherwise, no device trusts the authority yet, and a new authority can
-            // be created.
+            // There is no certificate of the authority. It is always written before the server's certificate. If the server's
+            // certificate exists, the authority's certificate was lost. Otherwise the authority was never used, so a new authority
+            // can be created.
             guard try folder.contents(of: OwnCertificate.server) == nil else {
                 throw unusable("\(OwnCertificate.authority) is missing")
             }
