@@ -231,7 +231,7 @@ struct AttachmentPlan: Sendable {
         }
         guard let hash = file.sha256 else { return skip(file) }
         guard hash == entry.sha256 else {
-            // The file was changed here, so it stays. In the next round it is a new file.
+            // The file was changed here, so it stays. The next round treats it as a new file.
             actions.append(.forget(id))
             return
         }

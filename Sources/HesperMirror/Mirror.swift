@@ -118,8 +118,8 @@ final class Mirror {
         return (scan, MirrorPlan(situation))
     }
 
-    /// All notes, and the notes in which texts of deleted notes were kept. The details are read only for notes that have no file or
-    /// were changed.
+    /// All notes and, for each deleted note whose text was kept in another note, this other note. The details are read only for notes that
+    /// have no file or were changed.
     private func notes() async throws -> ([NoteID: MirrorNote], continuations: [NoteID: NoteID]) {
         let entries = map.entries
         return try await store.read { tx in
@@ -226,8 +226,8 @@ final class Mirror {
         }
     }
 
-    /// Handles the error of an action: reports that the action was skipped, or requests another round. Rethrows all other errors, which
-    /// end the round.
+    /// Handles the error of an action. If other actions can still be carried out, reports that the action was skipped, or requests another
+    /// round. Otherwise rethrows the error, which ends the round.
     private func handle(_ error: any Error, _ action: MirrorPlan.Action, _ report: inout Report) throws {
         switch error {
         case let failure as Folder.Failure where failure.code != ENOSPC && failure.code != EDQUOT:

@@ -283,7 +283,8 @@ final class MirrorMap {
             }
             changed.setContent(
                 file: hash, text: FileText.hash(of: note.text), hasCRLF: note.hasCRLF, stamp, at: Folder.now)
-            // If the note was changed since it was read, its version differs, and the next round writes the file again.
+            // If the note was changed since it was read, its version now differs from this version, and the next round writes the
+            // file again.
             changed.version = note.version
             entry = changed
             try tx.setBase(note.text, of: note.id)

@@ -121,7 +121,7 @@ package struct TransferCore: Sendable {
         downloads = TransferDownloads(pieceBytes: pieceBytes)
     }
 
-    /// Processes an input, and returns the effects to carry out, in this order.
+    /// Processes an input, and returns the effects in the order in which they must be carried out.
     ///
     /// If it throws, the transaction is rolled back, and the value must be replaced with a copy from before the step.
     package mutating func step(
@@ -300,7 +300,7 @@ package struct TransferCore: Sendable {
         _ files: any AttachmentFiles
     ) throws {
         let table = TransferTable(transaction)
-        // The attachment, and with it the row, may have been deleted after the request was sent.
+        // The attachment may have been deleted after the request was sent. Its row in the table of transfers was then deleted too.
         guard var row = try table.row(job.id) else { return }
         let done = row.done
         let direction: WritableKeyPath<TransferCore, Direction>
@@ -362,8 +362,8 @@ package struct TransferCore: Sendable {
             try transaction.save(object)
             transaction.noteNewEdits()
         }
-        // If this device lost the file, another device with a copy of the database file may have uploaded the bytes. They are then
-        // downloaded.
+        // If this device lost the file, another device with a copy of the database file must have uploaded the bytes. This device
+        // then downloads them.
         if try files.file(transaction.file(of: row.id) ?? row.id)?.isFinished != true {
             try TransferTable(transaction).download(row.id)
         }
@@ -396,7 +396,7 @@ package struct TransferCore: Sendable {
             try postpone(&row, transaction, from: Delay.network, upTo: Delay.maximumNetwork)
         case .immutable where row.isUpload, .tooLarge where row.isUpload: try refuse(row, problem, transaction)
         case .invalidField where row.isUpload:
-            // A part that was damaged on its way is sent again.
+            // A part that was damaged on its way to the server is sent again.
             if problem.pointer == "Content-Digest", row.failures < TransferCore.maximumDamagedParts {
                 try postpone(&row, transaction, from: Delay.network)
             } else {

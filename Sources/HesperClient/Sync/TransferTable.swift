@@ -40,7 +40,7 @@ package struct TransferTable {
         package init() {}
     }
 
-    /// The number and size of transfers.
+    /// A number of transfers, and the total size of their files in bytes.
     package struct Amount: Sendable, Equatable {
         package var objects = 0
         package var bytes: Int64 = 0

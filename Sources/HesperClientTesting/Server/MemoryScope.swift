@@ -105,7 +105,7 @@ package struct MemoryScope: Sendable {
             }
         }
         touched += outcome.changes.map(\.uniqueID) + outcome.parcels.map(\.object)
-        // All former names of tags were released before. New names are claimed only then, because two tags may swap their names.
+        // Names are claimed only after the former names of all changed tags were released, because two tags may swap their names.
         for change in outcome.changes { claim(change) }
         for parcel in outcome.parcels {
             position += 1

@@ -51,7 +51,7 @@ struct NoteRestriction: Sendable {
         if case .entity(.note(let note), _)? = state { current = try resolver.members(of: note) }
         if let tags = fields.tags {
             let wanted = Set(try tags.map { try resolver.live($0) ?? $0 })
-            // A new note gets the tag even if the request does not contain it.
+            // A new note gets the token's tag even if the request does not contain this tag.
             guard wanted == Set(current.tags) || state == nil && wanted.isEmpty else {
                 throw NoteRestriction.refused("tags", "cannot be changed with a token that is restricted to a tag")
             }

@@ -138,7 +138,7 @@ struct ObjectResource: Resource {
                 id: id, section: section, fields: fields, isPatch: verb == .patch,
                 hasRead: ifMatch != nil && ifMatch != "*",
                 resolver: resolver)
-            // If the push is refused, the transaction is rolled back, so the record of the key is not stored either.
+            // If the push is refused, the transaction is rolled back, so the record of the idempotency key is not stored either.
             try idempotency?.record(id, isCreation: true, in: transaction, scope, at: now)
             return try write.push(live ?? pending, at: now, stamp: &stamp)
         }

@@ -105,8 +105,8 @@ struct FeedResponse: Sendable {
             }
             if let clock = backend.serverClock { writer.member("serverClock", clock) }
         }
-        // `buffer` ends inside a JSON object. The members are added to that object, without the opening brace that the writer has
-        // written.
+        // `buffer` ends inside a JSON object. The members that `writer` contains are added to this object, without the opening
+        // brace that precedes them in `writer`.
         buffer.writeStaticString(",")
         buffer.writeBytes(writer.bytes.dropFirst())
     }
