@@ -96,7 +96,7 @@ final class MirrorMap {
         }
     }
 
-    /// The texts of the files of notes, as they were last compared.
+    /// The texts that the files of notes had when the files were last compared with the notes.
     func texts(of ids: ArraySlice<NoteID>) async throws -> [NoteID: String] {
         try await store.read { tx in
             var texts: [NoteID: String] = [:]

@@ -324,7 +324,7 @@ package actor SyncRunner {
         }
     }
 
-    /// Starts a task for an activity, and cancels an earlier one.
+    /// Starts a task for an activity, and cancels an earlier task for the same activity.
     private func start(_ activity: Activity, _ body: @escaping @Sendable (SyncRunner?) async -> Void) {
         tasks[activity]?.cancel()
         tasks[activity] = Task { [weak self] in await body(self) }

@@ -9,7 +9,7 @@ enum TransferOutcome: Equatable {
     case finished
     /// The attachment was deleted on the server.
     case deleted
-    /// The state of the upload on the server differs from the assumed state. Continue with another request.
+    /// The state of the upload on the server differs from the state that this device assumed. Continue with another request.
     case restart
     case noResponse
     case refused(ServerProblem)

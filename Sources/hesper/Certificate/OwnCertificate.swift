@@ -12,7 +12,7 @@ struct OwnCertificate: Sendable {
     static let (authority, authorityKey) = ("authority.pem", "authority.key")
     static let (server, serverKey) = ("server.pem", "server.key")
 
-    /// A certificate is renewed this number of days before it expires.
+    /// The number of days before the expiry of a certificate at which it is renewed.
     static let daysToRenew = 30
 
     /// Locates the certificates of an installation.
