@@ -204,7 +204,7 @@ final class MirrorAttachments {
         situation.paths.formUnion(context.scan.blocked.keys)
     }
 
-    /// The maximum size is not requested for files that are smaller than this, because nearly all servers accept them.
+    /// The size below which a file is used without requesting the maximum size from the server: nearly all servers accept such files.
     private static let largeBytes: UInt64 = 64 << 10
 
     /// The maximum size of an attachment. It is requested from the server when the first large file is found, and saved.
