@@ -362,8 +362,8 @@ package struct TransferCore: Sendable {
             try transaction.save(object)
             transaction.noteNewEdits()
         }
-        // If this device lost the file, another device with a copy of the database file must have uploaded the bytes. This device
-        // then downloads them.
+        // If this device lost the file, it downloads the bytes. Another device with a copy of the database file may have uploaded
+        // them.
         if try files.file(transaction.file(of: row.id) ?? row.id)?.isFinished != true {
             try TransferTable(transaction).download(row.id)
         }
