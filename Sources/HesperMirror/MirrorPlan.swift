@@ -58,7 +58,7 @@ struct MirrorPlan: Sendable {
     /// The notes whose files are missing and that may be deleted in a later round. Notes that a question is about are
     /// not included.
     private(set) var waiting: [NoteID] = []
-    /// All notes whose files are missing, except notes that were changed since.
+    /// All notes whose files are missing, except notes whose texts were changed after the last comparison with their files.
     private(set) var missing: [NoteID] = []
 
     /// The input from which a plan is computed.
@@ -372,7 +372,7 @@ struct MirrorPlan: Sendable {
         }
         for (id, detail) in order {
             if let wish = wish(detail) {
-                // The file that another program is writing at this path may be that of the note.
+                // Another program is writing a file at the note's path, and this may be the file of the note.
                 if settling.contains(wish) { continue }
                 let parts = NotePath.parts(of: wish)
                 let isFree = !situation.foldsNames && paths.insert(wish).inserted

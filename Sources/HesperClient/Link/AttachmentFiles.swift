@@ -79,7 +79,7 @@ extension AttachmentFiles {
         try delete(id)
         var hasher = AttachmentHasher()
         do {
-            // Appending no bytes creates the file. Without it, an empty attachment would have no file.
+            // Appending an empty array creates the file. Otherwise an empty attachment would have no file.
             try append([], to: id, at: 0)
             while let bytes = try next() {
                 try append(bytes, to: id, at: hasher.byteCount)

@@ -2,7 +2,7 @@ public import Foundation
 internal import GRDB
 internal import HesperModel
 
-/// The state of sync: the amounts that are left to send and to fetch, and the problem that prevents this.
+/// The state of sync: the amounts that are left to send and to fetch, and the problem that prevents sync, if there is one.
 ///
 ///     for await status in store.statuses { show(status) }
 public struct SyncStatus: Sendable, Equatable {

@@ -13,7 +13,8 @@ public struct NewToken: Sendable {
         token = .randomForAddress()
         device = Device(
             node: .random(), account: account, name: name, appVersion: nil, userAgent: nil, creationDate: date,
-            // In the past, so that the first use is recorded at once. Later uses are recorded once per minute.
+            // This date is in the past, so that the first use of the token is recorded at once. Later uses are recorded at most
+            // once per minute.
             lastUseDate: Timestamp(clamping: 0), access: access)
     }
 
