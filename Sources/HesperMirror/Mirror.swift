@@ -208,7 +208,7 @@ final class Mirror {
         do {
             count(try await map.commit(batch.map(\.change)), batch, &report)
         } catch {
-            // At least one change is not possible. The changes are carried out one by one.
+            // At least one change is not possible. One by one, the others succeed.
             for pending in batch {
                 do {
                     count(try await map.commit([pending.change]), [pending], &report)

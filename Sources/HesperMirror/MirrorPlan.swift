@@ -86,7 +86,7 @@ struct MirrorPlan: Sendable {
         var isConfirmed = false
     }
 
-    /// Reversions are a question if at least this number of files return to former contents at once.
+    /// If at least this number of files return to former contents at once, the user is asked before they are synced.
     static let reversionLimit = 20
 
     /// The notes in which texts of deleted notes were kept, and to which the files of the deleted notes now belong.

@@ -38,7 +38,7 @@ package struct AttachmentFile: Sendable, Equatable {
 
 package enum AttachmentFilesError: Error, Equatable {
     case missing
-    /// The file is finished, or does not end at the offset.
+    /// Bytes cannot be appended at the given offset: the file is complete, or has another length.
     case wrongOffset
     /// The size or the hash of a file differs from that of its attachment. The associated value is the actual size and hash.
     case damaged(AttachmentData)

@@ -24,7 +24,7 @@ package struct LocalEdit: Sendable, Equatable {
         /// The text that was sent last; nil until `after` is full. While it is set, this text is sent again instead of a newer
         /// text.
         package var last: Sent?
-        /// Whether the text was moved to another note, so that the server cannot identify the base by its clock alone.
+        /// Whether the text was moved to another note, in which case the server cannot identify the base by its clock alone.
         package var isMoved = false
 
         package init(base: Base? = nil) { self.base = base }

@@ -192,7 +192,7 @@ extension SyncProblem {
         }
     }
 
-    /// The problem of a step that could not be saved.
+    /// The problem to report if the result of a step could not be saved in the local copy.
     init(localFailure error: any Error) {
         if let error = error as? DatabaseError, error.resultCode == .SQLITE_FULL {
             self = .diskFull

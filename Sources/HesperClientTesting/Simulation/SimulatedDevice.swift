@@ -30,7 +30,7 @@ final class SimulatedDevice {
     var stream = 0
     /// The serial number that the server has given to the open stream.
     var serverStream: Int?
-    /// The time at which the last event of the stream arrives, so that events arrive in their order.
+    /// The arrival time of the event that was sent most recently. Later events arrive after it, so that their order is kept.
     var lastArrival: Int64 = 0
     /// The time until which the device has no network.
     var offlineUntil: Int64 = 0

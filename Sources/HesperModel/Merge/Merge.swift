@@ -151,7 +151,7 @@ public struct Merge {
                 receipt.rejected[field] = Problem(
                     .clockReused,
                     "The clock of \(field) was already used for another value: two copies of this device exist. "
-                        + "Sign in for a new node and set the field again.",
+                        + "Sign in again to get a new node, then set the field again.",
                     at: pointer)
                 continue
             case .absent: break

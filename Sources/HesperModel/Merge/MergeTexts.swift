@@ -246,7 +246,7 @@ struct MergeTexts {
 
 /// Functions that look up the texts of a note.
 extension ScopeDraft {
-    /// The texts of an object, in the bag and in this push, whose ``Parcel/missingAncestors`` is not empty.
+    /// The texts of an object that have missing ancestors (``Parcel/missingAncestors``), in the bag and in this push.
     fileprivate func textDescents(of id: UniqueID) throws -> [TextDescent] {
         let known = wasKnown(id) ? try bag.textDescents(of: id) : []
         return known

@@ -68,7 +68,8 @@ private struct MailContents {
         }
     }
 
-    /// The first alternative with a text that is not blank; otherwise the last, which the sender prefers.
+    /// The first plain text that is not blank. If there is none, the last alternative, because senders put the richest one last
+    /// (RFC 2046).
     private func best(of parts: [MIMEPart]) throws -> MIMEPart? {
         for part in parts where part.type.name == "text/plain" {
             guard case .bytes(let bytes) = part.contents else { continue }
@@ -117,7 +118,7 @@ private enum FlowedText {
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             let depth = line.prefix { $0 == ">" }.count
             var content = line.dropFirst(depth)
-            // A space was added to lines that begin with a space, a quotation mark or "From ".
+            // The sender puts a space before lines that begin with a space, `>` or `From `.
             if content.first == " " { content = content.dropFirst() }
             let isSignature = content == "-- "
             let isSoft = content.last == " " && !isSignature
