@@ -53,7 +53,8 @@ public struct MailSource: SourceReader {
     }
 
     public func read(_ body: (SourceEntry) async throws -> Void) async throws {
-        try await withExtendedLifetime(staging) { try await body(.note(note)) }
+        defer { withExtendedLifetime(staging) {} }
+        try await body(.note(note))
     }
 
     /// The text of HTML in Markdown.
