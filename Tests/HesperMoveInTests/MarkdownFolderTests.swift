@@ -67,7 +67,7 @@ import Testing
             testDescription: "a note by its path", text: "[o](Other.md) [The other](./Other.md#part)",
             result: "[[The other|o]] [[The other]]"),
         Row(testDescription: "an alias", text: "[[another name]]", result: "[[The other|another name]]"),
-        Row(testDescription: "a title that a link cannot have", text: "[[hash]] [h](hash.md)", result: "[[hash]] h"),
+        Row(testDescription: "a title that a link cannot have", text: "[[Hash]] [h](Hash.md)", result: "[[Hash]] h"),
         Row(
             testDescription: "no such file", text: "[[missing]] ![](missing.png)",
             result: "[[missing]] ![](missing.png)"),
@@ -85,7 +85,7 @@ import Testing
         try source.write("pdf", to: "d.pdf")
         try source.write("e", to: "deep/e.png")
         try source.write("---\naliases: [another name]\n---\n# The other\n", to: "Other.md")
-        try source.write("# a [b] | c", to: "hash.md")
+        try source.write("# a [b] | c", to: "Hash.md")
         try source.write(row.text, to: row.note)
         let found = try await source.read()
         #expect(try #require(found.notes.first { $0.path == row.note }).readable == row.result)
