@@ -16,8 +16,11 @@ struct AttachmentCollector {
     /// - Parameters:
     ///   - filename: the name that the app shows; nil for the name of the file.
     ///   - mimeType: the media type according to the app; nil if it is not known.
+    ///   - keepsPath: whether `filename` may have folders.
     /// - Returns: the attachment, or nil if the file cannot be one. It is then in ``losses``.
-    mutating func add(_ file: SourceFile, filename: String? = nil, mimeType: String? = nil) -> SourceAttachment? {
+    mutating func add(
+        _ file: SourceFile, filename: String? = nil, mimeType: String? = nil, keepsPath: Bool = false
+    ) -> SourceAttachment? {
         let name = filename.flatMap { $0.isEmpty ? nil : $0 } ?? file.name
         do throws(SourceNote.Rejected) {
             if file.problem == nil, file.byteCount > limits.attachmentBytes {
@@ -28,7 +31,7 @@ struct AttachmentCollector {
             let id = ImportedNote.attachment(of: note, sha256: data.sha256)
             if let known = attachments.first(where: { $0.uniqueID == id }) { return known }
             let attachment = SourceAttachment(
-                uniqueID: id, filename: AttachmentCollector.valid(name),
+                uniqueID: id, filename: AttachmentCollector.valid(name, keepsPath: keepsPath),
                 mimeType: AttachmentCollector.type(mimeType, of: name, file.name), location: file.location,
                 byteCount: data.byteCount, sha256: data.sha256)
             attachments.append(attachment)
@@ -45,8 +48,9 @@ struct AttachmentCollector {
         if !losses.contains(loss) { losses.append(loss) }
     }
 
-    /// A name that is allowed as `filename`: without folders, and not longer than the limit.
-    private static func valid(_ name: String) -> String {
+    /// A name that is allowed as `filename`: usually without folders, and not longer than the limit.
+    private static func valid(_ name: String, keepsPath: Bool) -> String {
+        if keepsPath, name.utf8.count <= Limits.filenameBytes { return name }
         let name =
             name.filter { $0 != "\0" }.split(whereSeparator: { "/\\".contains($0) }).last.map(String.init) ?? "file"
         guard name.utf8.count > Limits.filenameBytes else { return name }

@@ -138,7 +138,7 @@ import Testing
             try found.note("The title").readable
                 == "# The title\n\nText ![](attachment:a.png) [[Café|b]] [[See|c]]\n\n![dot](attachment:picture.png)")
         #expect(try found.note("Café").text == "# Café")
-        #expect(try found.note("See").text == "# See\n[[The title|a]]")
+        #expect(try found.note("See").text == "# See\n[a](a.html)")
         #expect(found.ignored == 0)
     }
 

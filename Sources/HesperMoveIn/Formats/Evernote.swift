@@ -85,13 +85,13 @@ extension AttachmentCollector {
     /// - Parameter resolve: returns what other links lead to.
     mutating func rewrite(_ record: MarkupRecord.Note, _ resolve: (LinkMention) -> LinkRewriter.Target?) -> String {
         var added: [String: SourceAttachment] = [:]
-        for file in record.files where added[file.md5] == nil {
+        for file in record.files where added[file.hash] == nil {
             let source = SourceFile(
-                path: file.md5, location: file.location, byteCount: file.byteCount, creation: .current,
+                path: file.hash, location: file.location, byteCount: file.byteCount, creation: .current,
                 modification: .current)
             let ending = MediaType.endings[file.mimeType].map { ".\($0)" } ?? ""
             let name = file.name.isEmpty ? "file\(ending)" : file.name
-            if let attachment = add(source, filename: name, mimeType: file.mimeType) { added[file.md5] = attachment }
+            if let attachment = add(source, filename: name, mimeType: file.mimeType) { added[file.hash] = attachment }
         }
         var placed: Set<UniqueID> = []
         let text = LinkRewriter.rewrite(record.text) { mention in

@@ -3,8 +3,9 @@ import HesperModel
 
 /// Reads a folder or a zip of text files: plain text, Markdown, HTML, and vaults of Obsidian.
 ///
-/// HTML becomes Markdown. Other texts stay as they are written, with their front matter, except for links to files and notes. In a
-/// vault, the name of a file is the title of its note.
+/// HTML becomes Markdown. Other texts stay as they are written, with their front matter. Only in an archive and in a vault, links to
+/// files and notes are changed: the texts of a plain folder stay equal to its files, so that `hesper sync` finds the notes of the
+/// files. In a vault, the name of a file is the title of its note.
 struct MarkdownFolder: SourceReader {
     private let source: SourceFiles
     private let notes: [SourceFile]
@@ -80,11 +81,14 @@ struct MarkdownFolder: SourceReader {
     ) throws -> SourceNote {
         let id = ImportedNote.uniqueID(folder: source.name, path: file.path)
         var collector = AttachmentCollector(of: id, limits, hashes)
+        let changesLinks = source.isVault || source.isArchive || file.kind == .document
         func target(of mention: LinkMention, _ collector: inout AttachmentCollector) -> LinkRewriter.Target? {
             guard let found = index.file(of: mention.link, in: file) else { return nil }
             let target = source.files[found]
             if MarkdownFolder.isNote(target) { return titles[found].map { .note(title: $0) } }
-            return collector.add(target).map { .attachment($0) }
+            // Links of a plain folder stay, so the name of the attachment is the path (mirror.md, Pictures and other files).
+            let filename = changesLinks ? nil : target.path
+            return collector.add(target, filename: filename, keepsPath: !changesLinks).map { .attachment($0) }
         }
         if file.kind == .document {
             var record = try record(of: file)
@@ -99,7 +103,8 @@ struct MarkdownFolder: SourceReader {
         }
         let written = try file.text()
         let front = FrontMatter(written)
-        var text = LinkRewriter.rewrite(written, from: front?.length ?? 0) { target(of: $0, &collector) }
+        let linked = LinkRewriter.rewrite(written, from: front?.length ?? 0) { target(of: $0, &collector) }
+        var text = changesLinks ? linked : written
         if source.isVault, front?.title == nil {
             let start = text.utf8.index(text.startIndex, offsetBy: front?.length ?? 0)
             text = text[..<start] + NoteTitle.text(title: file.stem, body: String(text[start...]))

@@ -88,10 +88,10 @@ struct EmbeddedFile {
             try FileManager.default.removeItem(atPath: location)
             return .failure(SourceNote.Rejected(reason: reason))
         }
-        let md5 = hasher.finalize().map { byte in
+        let hash = hasher.finalize().map { byte in
             String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
         }.joined()
-        return .success(MarkupRecord.File(md5: md5, location: location, byteCount: byteCount))
+        return .success(MarkupRecord.File(hash: hash, location: location, byteCount: byteCount))
     }
 }
 
@@ -121,7 +121,7 @@ final class EmbeddedPictures {
                 let ending = file.mimeType.split(separator: "/").last ?? ""
                 file.name = "picture." + ending.prefix(while: \.isLetter)
                 files.append(file)
-                return MarkdownConverter.resourceScheme + file.md5
+                return MarkdownConverter.resourceScheme + file.hash
             case .failure(let rejected):
                 losses.append(.init(part: "a picture", reason: rejected.reason))
                 return nil

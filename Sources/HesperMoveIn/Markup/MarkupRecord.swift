@@ -30,7 +30,8 @@ enum MarkupRecord: Codable, Sendable {
 
     /// A file that was part of the document.
     struct File: Codable, Sendable {
-        let md5: String
+        /// The MD5 hash of the bytes, by which a document refers to the file.
+        let hash: String
         let location: String
         let byteCount: Int64
         var name = ""

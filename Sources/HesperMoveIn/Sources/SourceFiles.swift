@@ -19,6 +19,9 @@ struct SourceFiles: Sendable {
     /// The folder with the unpacked files of an archive.
     private let staging: Staging?
 
+    /// Whether the source is an archive.
+    var isArchive: Bool { staging != nil }
+
     /// The source without some of its files.
     func without(_ isExcluded: (SourceFile) -> Bool) -> SourceFiles {
         var rest = self

@@ -19,11 +19,11 @@ public final class Staging: Sendable {
     func path() -> String { "\(folder)/\(UniqueID.random())" }
 }
 
-/// Writes a file in a ``Staging`` folder, and hashes its bytes.
+/// Writes a file in a ``Staging`` folder.
 struct StagedFile: ~Copyable {
     let path: String
     private let descriptor: Int32
-    private var hasher = AttachmentHasher()
+    private(set) var byteCount: Int64 = 0
 
     init(in folder: Staging) throws {
         path = folder.path()
@@ -33,11 +33,8 @@ struct StagedFile: ~Copyable {
 
     deinit { close(descriptor) }
 
-    var byteCount: Int64 { hasher.byteCount }
-    var data: AttachmentData { hasher.data }
-
     mutating func append(_ bytes: UnsafeRawBufferPointer) throws {
-        hasher.update(bytes)
+        byteCount += Int64(bytes.count)
         var rest = bytes[...]
         while !rest.isEmpty {
             let written = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)

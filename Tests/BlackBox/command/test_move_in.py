@@ -3,7 +3,6 @@
 The formats in detail are tested by `Tests/HesperMoveInTests`."""
 
 import base64
-import hashlib
 import io
 import json
 import os
@@ -11,6 +10,7 @@ import subprocess
 import tarfile
 import zipfile
 from collections.abc import Callable
+from hashlib import md5
 from pathlib import Path
 
 import pytest
@@ -111,7 +111,7 @@ def joplin(path: Path) -> None:
 
 
 def evernote(path: Path) -> None:
-    digest = hashlib.md5(PICTURE, usedforsecurity=False).hexdigest()
+    digest = md5(PICTURE, usedforsecurity=False).hexdigest()
     content = f'<div>A <a href="evernote:///view/1/s1/2/2/">Plan</a></div><en-media hash="{digest}" type="image/png"/>'
     resource = (
         f'<resource><data encoding="base64">{base64.encodebytes(PICTURE).decode()}</data><mime>image/png</mime>'
@@ -326,13 +326,13 @@ def test_encrypted_notes_are_reported(hesper: Hesper, ada: str, tmp_path: Path) 
 def test_files_over_the_quota_are_reported(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     folder = tmp_path / "Notes"
     folder.mkdir()
-    (folder / "a.md").write_text("![](large.png)")
+    (folder / "A.md").write_text("![](large.png)")
     (folder / "large.png").write_bytes(os.urandom(100_000))
     assert hesper("account", "set-quota", ada, "50000").returncode == 0
     done = hesper("import", "--account", ada, "Notes")
     assert done.returncode == FAILED
     assert "1 new note" in done.stdout
-    assert done.stderr.startswith("hesper: Skipped a.md, large.png: ")
+    assert done.stderr.startswith("hesper: Skipped A.md, large.png: ")
     assert hesper("account", "set-quota", ada, "1000000").returncode == 0
     again = hesper("import", "--account", ada, "Notes")
     assert (again.returncode, again.stderr) == (0, "")

@@ -372,7 +372,7 @@ def test_an_imported_folder_does_not_double_its_files(hesper: Hesper, ada: str, 
         time.sleep(1.1)
         shown = one(*one.account, "--dry-run")
         assert "Files that are equal to notes: 1\n" in shown.stdout
-        assert "Files that become attachments: 1\n" in shown.stdout
+        assert "Files that are equal to attachments: 1\n" in shown.stdout
         assert one(*one.account, "--yes", "--once").returncode == 0
         assert held(client) == {"![](soup.png)": ["soup.png"]}
         # The state is lost.
