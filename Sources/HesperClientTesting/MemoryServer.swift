@@ -181,7 +181,7 @@ extension MemoryServer.State {
     private mutating func end(_ number: Int) {
         server.core.closeStream(number)
         let continuation = streams.removeValue(forKey: number)
-        // The handler must not run now, because it would lock the state again.
+        // The handler must not run now, because it would lock `state`, which is locked already.
         continuation?.onTermination = nil
         continuation?.finish()
     }

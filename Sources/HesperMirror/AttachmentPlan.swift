@@ -61,7 +61,7 @@ struct AttachmentPlan: Sendable {
         var files: [String: AttachableFile] = [:]
         /// The entries whose files were not found although they may exist, each with the reason.
         var unseen: [AttachmentID: SkippedFile.Reason] = [:]
-        /// The paths of all files, folders and entries, which a new file cannot have.
+        /// The paths of all files, folders and entries. A new file cannot have one of these paths.
         var paths: Set<String> = []
         /// Whether the file system treats names that differ in case as equal.
         var foldsNames = false
@@ -77,7 +77,7 @@ struct AttachmentPlan: Sendable {
         var unsent: Set<AttachmentID> = []
         /// The attachments that the server refused.
         var refused: Set<AttachmentID> = []
-        /// The notes that link to a file, by its path, in the order of their own paths.
+        /// For the path of each file, the notes that link to the file, in the order of the notes' paths.
         var linkers: [String: [Linker]] = [:]
         /// The notes that have files, so that the links in their texts are known.
         var linking: Set<NoteID> = []
@@ -231,7 +231,7 @@ struct AttachmentPlan: Sendable {
         }
         guard let hash = file.sha256 else { return skip(file) }
         guard hash == entry.sha256 else {
-            // The file was changed here, so it stays. In the next round it is a new file.
+            // The file was changed here, so it stays. The next round treats it as a new file.
             actions.append(.forget(id))
             return
         }

@@ -19,7 +19,7 @@ final class FileReader: @unchecked Sendable {
 
     deinit { close(file) }
 
-    /// The stamp of the file now.
+    /// The current stamp of the file.
     func stamp() throws -> FileStamp {
         var status = folder_file()
         guard folder_stat(file, "", &status) == 0 else { throw Folder.Failure(path: path, code: errno) }

@@ -8,8 +8,8 @@ struct FileStamp: Codable, Equatable, Sendable {
     var modified: Int64
     /// The time at which the contents or the properties of the file were changed, in nanoseconds since 1970.
     var changed: Int64
-    /// The time at which the inode was created; 0 if the file system does not store it. File systems give the number of a deleted
-    /// inode to the next file, so a file is identified by the number together with this time.
+    /// The time at which the inode was created; 0 if the file system does not store it. File systems reuse the inode number of a
+    /// deleted file, so a file is identified by its inode number together with this time.
     var born: Int64
     /// Whether the file is on another file system, which is mounted within the folder.
     var isMounted = false

@@ -172,7 +172,8 @@ struct FolderScanner {
             }
         }
 
-        /// Adds the files of entries in folders that were not scanned, and of ignored entries, because such files are not missing.
+        /// Adds the known files that this scan did not see because their folders were not scanned, or because they are ignored. Otherwise
+        /// they would count as missing.
         mutating func addHidden() {
             result.closed = result.unseen.closed.map(\.prefix)
             let seen = Set(result.files.map(\.path))

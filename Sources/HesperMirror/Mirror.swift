@@ -6,8 +6,8 @@ import HesperModel
 ///
 /// It is used by one task at a time.
 final class Mirror {
-    /// The result of a round. The numbers count the notes that were created, edited or deleted in the store, the files that were
-    /// adopted, written, made, moved or trashed in the folder, and the attachments that were attached to notes or detached from them.
+    /// The result of a round. It counts the notes that were created, edited or deleted in the store, the files that were adopted, written,
+    /// made, moved or trashed in the folder, and the attachments that were attached to notes or detached from them.
     struct Report: Equatable, Sendable {
         var created = 0
         var edited = 0
@@ -118,8 +118,8 @@ final class Mirror {
         return (scan, MirrorPlan(situation))
     }
 
-    /// All notes, and the notes in which texts of deleted notes were kept. The details are read only for notes that have no file or
-    /// were changed.
+    /// All notes and, for each deleted note whose text was kept in another note, this other note. The details are read only for notes that
+    /// have no file or were changed.
     private func notes() async throws -> ([NoteID: MirrorNote], continuations: [NoteID: NoteID]) {
         let entries = map.entries
         return try await store.read { tx in
@@ -198,7 +198,7 @@ final class Mirror {
     private struct Pending {
         let action: MirrorPlan.Action
         let change: MirrorMap.Change
-        /// The number in the report that the action increases; nil if the action is not reported.
+        /// The count in the report that the action increases; nil if the action is not reported.
         let count: WritableKeyPath<Report, Int>?
     }
 
@@ -208,7 +208,7 @@ final class Mirror {
         do {
             count(try await map.commit(batch.map(\.change)), batch, &report)
         } catch {
-            // At least one change is not possible. The changes are carried out one by one.
+            // At least one change is not possible. One by one, the others succeed.
             for pending in batch {
                 do {
                     count(try await map.commit([pending.change]), [pending], &report)
@@ -226,8 +226,8 @@ final class Mirror {
         }
     }
 
-    /// Handles the error of an action: reports that the action was skipped, or requests another round. Rethrows all other errors, which
-    /// end the round.
+    /// Handles the error of an action. If other actions can still be carried out, reports that the action was skipped, or requests another
+    /// round. Otherwise rethrows the error, which ends the round.
     private func handle(_ error: any Error, _ action: MirrorPlan.Action, _ report: inout Report) throws {
         switch error {
         case let failure as Folder.Failure where failure.code != ENOSPC && failure.code != EDQUOT:
@@ -371,9 +371,9 @@ final class Mirror {
         let name: String
         let id: NoteID
         let path: String
-        /// The hash of the bytes when the mirror last read them.
+        /// The hash of the file when the mirror last read it.
         var hash: String
-        /// The text of these bytes. The note contains everything in it.
+        /// The text of the file when the mirror last read it. The note already contains this text.
         var text: String
         let replaced: Int64
     }

@@ -127,7 +127,7 @@ final class MirrorAttachments {
                 for attachment in note.attachments {
                     guard let properties = attachments[attachment] else { continue }
                     if let other = found.attachments[attachment]?.note {
-                        // Two notes may have the attachment until the server rejects one of them.
+                        // Two notes may have the attachment until the server rejects it in one of them.
                         if entries[attachment]?.note == other || entries[attachment]?.note != id && other < id {
                             continue
                         }
@@ -204,7 +204,7 @@ final class MirrorAttachments {
         situation.paths.formUnion(context.scan.blocked.keys)
     }
 
-    /// The maximum size is not requested for files that are smaller than this, because nearly all servers accept them.
+    /// The size below which a file is used without requesting the maximum size from the server: nearly all servers accept such files.
     private static let largeBytes: UInt64 = 64 << 10
 
     /// The maximum size of an attachment. It is requested from the server when the first large file is found, and saved.
@@ -244,8 +244,8 @@ final class MirrorAttachments {
         }
     }
 
-    /// Handles the error of an action: reports that the action was skipped, or requests another round. Rethrows all other errors, which
-    /// end the round.
+    /// Handles the error of an action. If other actions can still be carried out, reports that the action was skipped, or requests another
+    /// round. Otherwise rethrows the error, which ends the round.
     private func handle(_ error: any Error, _ action: AttachmentPlan.Action, _ report: inout Mirror.Report) throws {
         func skip(_ reason: SkippedFile.Reason) {
             guard let path = action.path ?? action.id.flatMap({ entries[$0]?.path }) else { return }

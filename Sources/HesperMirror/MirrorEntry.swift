@@ -19,7 +19,7 @@ struct MirrorEntry: Codable, Equatable, Sendable {
     var stamp: FileStamp
     /// The time at which the bytes were hashed, in nanoseconds since 1970.
     var hashed: Int64
-    /// The version of the note that the file was compared with.
+    /// The version that the note had when the file was last compared with it.
     var version: String
     /// Whether the mirror named the file `Untitled`, because the note had no words.
     var isUntitled = false

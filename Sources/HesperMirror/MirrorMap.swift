@@ -29,7 +29,7 @@ final class MirrorMap {
         /// The list of the files that are being created.
         static let new = "mirror.new"
         static func former(_ id: NoteID) -> String { "mirror.former.\(id)" }
-        /// The texts of a path whose note is gone, which editors may still show.
+        /// The beginning of the names of texts that are saved for a path after its note was deleted. An editor may still show these texts.
         static let gone = "mirror.gone."
     }
 
@@ -96,7 +96,7 @@ final class MirrorMap {
         }
     }
 
-    /// The texts of the files of notes, as they were last compared.
+    /// The texts that the files of notes had when the files were last compared with the notes.
     func texts(of ids: ArraySlice<NoteID>) async throws -> [NoteID: String] {
         try await store.read { tx in
             var texts: [NoteID: String] = [:]
@@ -107,7 +107,7 @@ final class MirrorMap {
         }
     }
 
-    /// Removes the texts of paths whose notes have been gone for more than a day.
+    /// Removes the texts that were saved under ``Names/gone`` if they were replaced more than a day ago.
     func removeOldTexts(at now: Double) async throws {
         let old = try await store.read { try $0.locals(withPrefix: Names.gone) }.filter { _, value in
             try JSONDecoder().decode([FormerText].self, from: value).allSatisfy {
@@ -129,7 +129,7 @@ final class MirrorMap {
         }
     }
 
-    /// Adds to the map the files of the saved list that a killed process had created.
+    /// Completes the map after a process was killed: adds the files in the saved list that the process had created.
     /// - Parameter isMade: whether a file exists and was created from its note.
     func resume(settingPath: Bool, _ isMade: (NewFile) -> Bool) async throws {
         guard let value = try await store.read({ try $0.local(Names.new) }) else { return }
@@ -206,7 +206,7 @@ final class MirrorMap {
             changed.version = isEqual ? try tx.version(of: id) ?? "" : ""
             entry = changed
             try tx.setBase(content.text, of: id)
-            // The editor now shows this text. Its next save is based on this text, or on a text that the mirror has
+            // The editor now shows this text. The text that it saves next is based on this text, or on a text that the mirror has
             // written by then.
             let saved = FormerText(text: content.text, replaced: now, wasSavedStale: true)
             try tx.setFormer(base.isStale ? [saved] : [], of: id)
@@ -283,7 +283,8 @@ final class MirrorMap {
             }
             changed.setContent(
                 file: hash, text: FileText.hash(of: note.text), hasCRLF: note.hasCRLF, stamp, at: Folder.now)
-            // If the note was changed since it was read, its version differs, and the next round writes the file again.
+            // If the note was changed since it was read, its version now differs from this version, and the next round writes the
+            // file again.
             changed.version = note.version
             entry = changed
             try tx.setBase(note.text, of: note.id)
@@ -419,7 +420,7 @@ extension WriteTransaction {
         }
     }
 
-    /// The texts of a path whose note is gone, which editors may still show.
+    /// The texts that are saved for a path because its note was deleted. An editor may still show them.
     fileprivate func gone(_ path: String) throws -> [FormerText] {
         guard let value = try local(MirrorMap.Names.gone + path) else { return [] }
         return try JSONDecoder().decode([FormerText].self, from: value)

@@ -58,7 +58,7 @@ struct MirrorPlan: Sendable {
     /// The notes whose files are missing and that may be deleted in a later round. Notes that a question is about are
     /// not included.
     private(set) var waiting: [NoteID] = []
-    /// All notes whose files are missing, except notes that were changed since.
+    /// All notes whose files are missing, except notes whose texts were changed after the last comparison with their files.
     private(set) var missing: [NoteID] = []
 
     /// The input from which a plan is computed.
@@ -86,7 +86,7 @@ struct MirrorPlan: Sendable {
         var isConfirmed = false
     }
 
-    /// Reversions are a question if at least this number of files return to former contents at once.
+    /// If at least this number of files return to former contents at once, the user is asked before they are synced.
     static let reversionLimit = 20
 
     /// The notes in which texts of deleted notes were kept, and to which the files of the deleted notes now belong.
@@ -372,7 +372,7 @@ struct MirrorPlan: Sendable {
         }
         for (id, detail) in order {
             if let wish = wish(detail) {
-                // The file that another program is writing at this path may be that of the note.
+                // Another program is writing a file at the note's path, and this may be the file of the note.
                 if settling.contains(wish) { continue }
                 let parts = NotePath.parts(of: wish)
                 let isFree = !situation.foldsNames && paths.insert(wish).inserted

@@ -95,7 +95,7 @@ struct MirrorRunner {
             var shown: String?
             var toFetch = 0
             for await status in store.statuses {
-                // A smaller number means that the bytes of an attachment were downloaded.
+                // A smaller count of objects to fetch means that the bytes of an attachment were downloaded.
                 if status.toFetch.objects < toFetch { wake.yield() }
                 toFetch = status.toFetch.objects
                 let text = status.text

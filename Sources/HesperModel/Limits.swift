@@ -25,12 +25,12 @@ public enum Limits {
     public static let pushObjects = 2_000
     /// The maximum length of a request's body after decompression, in bytes.
     public static let pushBytes = 8 << 20
-    /// The maximum total size of the stored bodies of the objects that a push changes, in bytes. A merge loads all these bodies
-    /// while it blocks other writers.
+    /// The maximum total size of the stored objects that a push changes, in bytes of JSON. A merge loads all these objects while
+    /// it blocks other writers.
     public static let pushLoadBytes = 32 << 20
-    /// The number of objects on a page if the request does not specify a number.
+    /// The maximum number of objects on a page, for requests that do not specify a maximum.
     public static let defaultPage = 1_000
-    /// The maximum number of objects on a page. If a request asks for more, the page has this number of objects.
+    /// The upper limit for the number of objects on a page. If a request specifies more, this number is used instead.
     public static let greatestPage = 5_000
     /// The size at which a page of objects ends, in bytes. A page has at least one object, even if that object is larger.
     public static let pageBytes = 4 << 20

@@ -1,8 +1,8 @@
 import HesperModel
 import HesperStore
 
-/// The terms of the search index. Each term starts with the number of its scope, so a prefix search does not find terms of other
-/// scopes, and takes the same time however many terms other scopes have.
+/// The terms of the search index. Each term starts with the number of its scope. A prefix search therefore does not find terms of
+/// other scopes, and its time does not depend on their terms.
 enum Lexemes {
     /// The maximum size in bytes of a part of a note's terms, in text form. Long notes are split into parts because a `tsvector`
     /// is limited to 1 MB (PostgreSQL, Limitations of text search).
@@ -57,7 +57,7 @@ enum Lexemes {
         terms(query, scope: scope).joined(separator: " | ")
     }
 
-    /// Whether each phrase of the query is a single term. Then the index alone decides whether a note matches, because the
-    /// positions of the terms do not matter.
+    /// Whether each phrase of the query is a single term. Then the index alone shows whether a note matches, because the order of
+    /// terms matters only within a phrase.
     static func areSufficient(for query: SearchQuery) -> Bool { query.phrases.allSatisfy { $0.count == 1 } }
 }

@@ -5,7 +5,7 @@ import HesperStore
 /// this one ends.
 struct LockedScopeState {
     private(set) var locked: LockedScope
-    /// The number of the scope's most recent parcel.
+    /// The `number` of the scope's most recent parcel in the table `edits`.
     private(set) var lastEdit: Int64
     /// The prefetched objects, without those that the transaction has written since. If an entry's state is nil, the object does
     /// not exist.
@@ -13,7 +13,7 @@ struct LockedScopeState {
 
     struct PrefetchedObject {
         let state: ObjectState?
-        /// The size of the body in bytes.
+        /// The size of the object's body in bytes.
         let bytes: Int
     }
 
@@ -41,8 +41,9 @@ extension PostgresTransaction {
     /// The maximum total size of the bodies of prefetched objects, in bytes.
     private static let prefetchBytes = 32 << 20
 
-    /// Locks the scopes and reads the objects in one round trip. The objects of each scope are read by a separate statement. This
-    /// statement starts when the transaction holds the scope's lock, so it reads all changes that were committed before.
+    /// Locks the scopes and reads the objects in one round trip. Each scope has a statement of its own that reads its objects.
+    /// This statement starts after the scope has been locked, so it reads all changes that were committed before the lock was
+    /// acquired.
     func prefetch(_ needs: [(scope: ScopeID, objects: [UniqueID])]) throws {
         var scopes: [ScopeID] = []
         var objects: [ScopeID: Set<UniqueID>] = [:]

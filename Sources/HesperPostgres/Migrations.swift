@@ -65,7 +65,7 @@ enum Migrations {
         return found
     }
 
-    /// Throws an error if the encoding of the database is not UTF-8, because it would then reject some texts.
+    /// Throws an error if the encoding of the database is not UTF-8, because a database with another encoding rejects some texts.
     private static func checkEncoding(_ connection: Connection) throws {
         let encoding = try connection.first("SELECT current_setting('server_encoding')") { $0.string(0) } ?? ""
         guard encoding == "UTF8" else {

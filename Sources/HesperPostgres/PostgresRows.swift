@@ -25,7 +25,8 @@ public final class PostgresRows: RowTarget {
             connection.timeout = statementTimeout
             try connection.execute(
                 script: "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
-            // With this setting, the server soon notices if this process is killed. Not all platforms support it.
+            // With this setting, PostgreSQL soon notices if this process is killed. Not all platforms support the setting, so
+            // errors are ignored.
             _ = try? connection.run("SET client_connection_check_interval = '1s'")
             try Migrations.run(on: connection)
             try takeLock(on: connection)
@@ -42,8 +43,8 @@ public final class PostgresRows: RowTarget {
         throw MoveRefusal.inUse
     }
 
-    /// Whether other processes of Hesper are connected to the database. A running server always is. If none is connected, new
-    /// connections wait until this transaction ends.
+    /// Whether other processes of Hesper are connected to the database. A running server is always connected. If no process is
+    /// connected, new connections wait until this transaction ends.
     func isInUse() throws -> Bool {
         try connection.first("SELECT NOT pg_try_advisory_xact_lock($1)", [.int8(PostgresSettings.useLock)]) {
             $0.bool(0)

@@ -5,8 +5,8 @@ extension PostgresSnapshot {
     func history(
         of object: UniqueID, in scope: ScopeID, before position: Int64?, limit: Int
     ) throws -> [StoredParcel] {
-        // The index of an object's parcels is ordered by clock, not by number. So the subquery reads all the numbers, which the
-        // index contains, and sorts them.
+        // The index of an object's parcels contains `number`, but is ordered by clock. So the subquery reads `number` of all
+        // parcels from the index, and sorts.
         let found = try connection.all(
             """
             SELECT type, is_servers, text_origin, body, pushed_by, pushed_at, number FROM edits

@@ -19,8 +19,8 @@ public final class PostgresStore: Store {
     private let lookups: SessionLookups
     private let log: (@Sendable (String) -> Void)?
 
-    /// The number of connections is divided by this number. The quotient is the maximum number of connections that pushes use at
-    /// the same time. It is cheaper to commit many pushes together in a few transactions than to use more connections.
+    /// The maximum number of connections that pushes use at the same time is the number of connections divided by this divisor.
+    /// It is cheaper to commit many pushes together in a few transactions than to use more connections.
     private static let writerShare = 4
 
     /// Connects to the database and migrates it to this version.

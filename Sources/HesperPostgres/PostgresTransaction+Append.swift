@@ -18,8 +18,8 @@ extension PostgresTransaction {
         write.members(writing.lostMembers, PushStatements.deleteMembers)
         write.members(writing.newMembers, PushStatements.insertMembers)
         write.names(writing.claimedNames, PushStatements.claimTagNames)
-        // The bytes of an attachment may arrive before the attachment. Once the ID is deleted, no note can hold the attachment,
-        // so its bytes are removed.
+        // The bytes of an attachment may arrive before the attachment object. If a deletion of the attachment arrives, no note
+        // can hold the attachment any more, so its bytes are removed.
         write.removeBlobs(writing.deletions.map(\.deleted.uniqueID))
         write.holders(of: writing.touchedAttachments)
         write.sweeps(writing.sweeps)

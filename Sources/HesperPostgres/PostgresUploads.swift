@@ -115,7 +115,7 @@ private actor UploadParts {
     private var offset: Int64 = 0
     private var parts = CircularBuffer<ByteBuffer>()
 
-    /// The maximum number of parts that one query reads. A part may be small if a request ended early.
+    /// The maximum number of parts that one query reads, so that only a few parts are in memory.
     private static let batch = 4
 
     init(store: PostgresStore, id: UniqueID, end: Int64) {

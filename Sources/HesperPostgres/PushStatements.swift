@@ -31,8 +31,8 @@ enum PushStatements {
         """
     /// Finds the notes that hold a tag or attachment. Parameters: scope, ID of the tag or attachment.
     static let holders = "SELECT object FROM members WHERE scope = $1 AND member = $2 ORDER BY object"
-    /// Reads the last clock, the text clock and the number of parcels of an object, newest first. Parameters: scope, object, last
-    /// clock and number of the previous row that was read, maximum number of rows.
+    /// Reads the last clock, the text clock and the `number` of each parcel of an object, newest first. Parameters: scope,
+    /// object, last clock and `number` of the row that was read last, maximum number of rows.
     static let textClocks = """
         SELECT last_clock, text_clock, number FROM edits
         WHERE scope = $1 AND object = $2 AND (last_clock, number) < ($3, $4)
@@ -139,8 +139,8 @@ enum PushStatements {
         WHERE e.scope = $1 AND e.object = n.object AND e.last_clock >= n.clock AND e.text_clock = n.clock
             AND NOT e.has_lost_words
         """
-    /// Updates the row of a scope after a push. Parameters: scope, sequence, digest, greatest clock, server clock, number of the
-    /// most recent parcel, total size of the inserted parcels in bytes.
+    /// Updates the row of a scope after a push. Parameters: scope, sequence, digest, greatest clock, server clock, `number` of
+    /// the most recent parcel, total size of the inserted parcels in bytes.
     static let advance = """
         UPDATE scopes SET sequence = $2, digest = $3, greatest_clock = $4, server_clock = $5, last_edit = $6,
             is_behind = is_behind OR sequence < $2, parcel_bytes = parcel_bytes + $7

@@ -11,7 +11,7 @@ struct ScanStatements {
     /// The maximum number of types of app objects for which the statement has a part for each type. If the scan names more types,
     /// one part reads all app objects and filters them by type.
     private static let partLimit = 4
-    /// The number of the first parameter that is a type.
+    /// The number in the name of the first parameter that is a type: `$5`.
     private static let firstType = 5
     private static let own: Set<String> = ["note", "tag", "attachment"]
 

@@ -7,7 +7,7 @@ enum SchemaOfDevices {
 
     static let tokens = """
         -- Access tokens are devices with scopes: names that are separated by spaces. The token is invalid from the date of expiry.
-        -- With a tag, it can only use notes that have this tag.
+        -- If the token has a tag, it can only use notes that have this tag.
         ALTER TABLE devices ADD COLUMN token_scopes text;
         ALTER TABLE devices ADD COLUMN token_expiry_date timestamptz;
         ALTER TABLE devices ADD COLUMN token_tag uuid;

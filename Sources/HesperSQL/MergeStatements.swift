@@ -9,11 +9,12 @@ public enum MergeStatements {
         SELECT type, is_servers, text_origin, body, number FROM edits
         WHERE scope = $1 AND object = $2 AND last_clock >= $3 AND first_clock <= $3
         """
-    /// Finds the parcels of deleted notes that were rescued into a note, if the parcels arrived before the rescue and may contain an
-    /// edit with a given clock. The parameters are the scope, the note and the clock.
+    /// Finds the parcels of deleted notes that were rescued into a note, if the parcels arrived before the rescue and may contain
+    /// an edit with a given clock. The parameters are the scope, the note and the clock.
     ///
-    /// A DeletedObject that has changed since the rescue has a later sequence number, for example because an earlier deletion arrived.
-    /// The parcel of the rescue keeps its number. It is the only one that is attributed to no device.
+    /// The rescue has the sequence number of the rescued note's first parcel that is attributed to no device. The sequence number
+    /// of the DeletedObject may be greater, because a DeletedObject can change after the rescue, for example when an earlier
+    /// deletion arrives.
     public static let rescuedParcels = """
         SELECT e.type, e.is_servers, e.text_origin, e.body, e.object
         FROM tombstones t JOIN edits e ON e.scope = t.scope AND e.object = t.id

@@ -12,7 +12,7 @@ extension SQLSnapshot {
         ) { $0.bool(0) } ?? false
     }
 
-    /// Finds the rows of `edits` whose texts lost words in an index, so that the bodies of the rows are not read.
+    /// Looks up in an index which rows of `edits` have texts that lost words, so that the bodies of the rows are not read.
     public func versions(of object: UniqueID, in scope: ScopeID) throws -> [StoredVersion] {
         try sql.all(
             """

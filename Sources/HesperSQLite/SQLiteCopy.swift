@@ -9,7 +9,8 @@ public struct SQLiteCopy: Sendable {
     /// - Parameter path: a file that ``SQLiteStore/copy(to:)`` wrote.
     public init(path: String) { self.path = path }
 
-    /// The tables that a restore empties. Sessions, tickets and unfinished uploads are invalid after a restore.
+    /// The tables that a restore empties, because tickets, unfinished uploads and the sessions of devices are invalid after a
+    /// restore.
     private static let ended = ["devices", "tickets", "uploads"]
 
     /// Reads the blobs of all accounts, in order of arrival.
@@ -86,7 +87,8 @@ public struct SQLiteCopy: Sendable {
                     for table in SQLiteCopy.ended { try database.execute(sql: "DELETE FROM \(table)") }
                     try database.execute(sql: "UPDATE scopes SET restored_sequence = sequence")
                     // Forget the nonces of the blob store's marker. If the blob store has no marker, the server writes a new one,
-                    // as with a new database. If the blob store has a marker, the database does not know its nonce.
+                    // as with a new database. If the blob store has a marker, its nonce is unknown to the database, so no
+                    // attachments are removed.
                     try database.execute(
                         sql: """
                             UPDATE blob_store SET current_nonce = NULL, next_nonce = NULL, walk_date = NULL, accepted_unknown = 0;

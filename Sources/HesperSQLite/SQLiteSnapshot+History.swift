@@ -6,8 +6,8 @@ extension SQLiteSnapshot {
     func history(
         of object: UniqueID, in scope: ScopeID, before position: Int64?, limit: Int
     ) throws -> [StoredParcel] {
-        // The index of an object's parcels is ordered by clock, not by number. So first read all the numbers, which the index
-        // contains, and sort them.
+        // The index of an object's parcels contains `number`, but is ordered by clock. So first read `number` of all parcels from
+        // the index, and sort.
         let numbers = try sql.all(
             "SELECT number FROM edits WHERE scope = $1 AND object = $2 AND number < $3",
             [.scope(scope), .id(object), .integer(position ?? .max)]

@@ -6,15 +6,15 @@ extension SQLiteSnapshot {
     func edits(
         of object: UniqueID, in scope: ScopeID, after position: Int64, limit: Int, bytes: Int
     ) throws -> (edits: [SweptEdit], isAll: Bool) {
-        // The index of an object's edits contains their numbers, so no table rows are read. The index is ordered by clock, so the
-        // numbers are sorted below.
+        // An index contains `number` of an object's edits, so no table rows are read. The index is ordered by clock, so the
+        // result is sorted below.
         let numbers = try sql.all(
             "SELECT number FROM edits WHERE scope = $1 AND object = $2 AND number > $3",
             [.scope(scope), .id(object), .integer(position)]
         ) { $0.integer(0) }
         guard !numbers.isEmpty else { return ([], true) }
-        // This index tells which rows have lost words. In the table, the column is stored after the body, so reading it there
-        // would read the body as well.
+        // The index `edits_lost_words` contains the rows whose texts lost words. The column is not read from the table, where it
+        // is stored after the body, because the body would be read as well.
         let lost = Set(
             try sql.all(
                 """

@@ -187,8 +187,8 @@ public struct HesperServer: Sendable {
 
     private func http1(_ permits: ConnectionPermits) -> HTTP1Channel.Configuration {
         let limits = settings.connections
-        // The decoder counts the path as a header, so it gets the sum of both limits. ConnectionGuard enforces each limit
-        // exactly.
+        // The decoder counts the path as a header, so its limit is the sum of the limits of headers and path. ConnectionGuard
+        // enforces each limit exactly.
         let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: Limits.headerBytes + limits.uriBytes,
             maxHeaderListSize: Limits.headerBytes + limits.uriBytes, maxHeaderFieldCount: 128)

@@ -131,6 +131,7 @@ public struct SignInLimits: Sendable {
     public var freeTries = 10
     /// The first wait after failed attempts, in seconds. Each later wait is twice as long as the previous one.
     public var firstWaitSeconds = 1
+    /// The maximum wait after failed attempts, in seconds.
     public var longestWaitSeconds = 15 * 60
     /// If there is no attempt for this time, in seconds, the count of failed attempts starts again at 0.
     public var forgetSeconds = 24 * 60 * 60

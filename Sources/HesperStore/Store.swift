@@ -71,7 +71,7 @@ public protocol Snapshot: SweepSnapshot, RevocationSnapshot {
     /// The devices and access tokens of an account, the most recently created first.
     /// - Parameters:
     ///   - tokens: true for access tokens only, false for devices only, nil for both.
-    ///   - cursor: the last one of the previous page; nil for the first page.
+    ///   - cursor: the last device or token of the previous page; nil for the first page.
     func devices(of account: UniqueID, tokens: Bool?, after cursor: NodeID?, limit: Int) throws -> [Device]
     /// The ticket whose code has this hash, even if the ticket has expired; nil if there is none.
     func ticket(_ token: TokenHash) throws -> Ticket?

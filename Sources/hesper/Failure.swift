@@ -6,6 +6,12 @@ struct Failure: Error, Equatable {
         case failed = 1
         /// The command line is invalid.
         case usage = 64
+        /// The input cannot be used, so trying again does not help. Only `capture-mail` ends with this and the next two.
+        case unusableData = 65
+        /// A temporary failure.
+        case tryLater = 75
+        /// The access token is not valid.
+        case noPermission = 77
         /// A setting is invalid.
         case settings = 78
     }

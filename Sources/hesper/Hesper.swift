@@ -23,12 +23,13 @@ struct Hesper: AsyncParsableCommand {
 
             All commands except migrate-data and restore may run while hesper serve runs.
 
-            Exit status: 0 success; 1 failure, or problems found; 64 invalid command line; 78 invalid setting.
+            Exit status: 0 success; 1 failure, or problems found; 64 invalid command line; 78 invalid setting. \
+            capture-mail has others.
             """,
         version: "hesper \(ServerSettings().version)",
         subcommands: [
             Serve.self, AccountCommand.self, BackupCommand.self, RestoreCommand.self, Check.self, Doctor.self,
-            Import.self,
+            Import.self, CaptureMail.self,
             ExportCommand.self, ParseMarkup.self, SyncCommand.self, MigrateData.self, AdoptAttachments.self,
         ])
 

@@ -30,7 +30,7 @@ struct RealPath: Equatable {
         parts = found
     }
 
-    /// Whether the other path is this path or is inside it.
+    /// Whether another path is equal to this path or is inside it.
     func contains(_ other: RealPath) -> Bool { other.parts.starts(with: parts) }
 
     private static func split(_ path: String) -> [String] {

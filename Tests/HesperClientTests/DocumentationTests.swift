@@ -4,7 +4,7 @@ import HesperClientTesting
 import Testing
 
 /// The pages of HesperClient.docc: their Swift code is that of the snippets, which are compiled and run.
-@Suite(.timeLimit(.minutes(1))) struct DocumentationTests {
+@Suite(.timeLimit(.minutes(10))) struct DocumentationTests {
     private let server = MemoryServer(seed: 1)
     private let email = "ada@example.org"
     private let password = "correct horse"

@@ -2,7 +2,7 @@ import Foundation
 import HesperClient
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct LinkEventStreamTests {
+@Suite(.timeLimit(.minutes(10))) struct LinkEventStreamTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 
     private func stream(

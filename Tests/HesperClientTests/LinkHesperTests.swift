@@ -4,7 +4,7 @@ import HesperModel
 import Testing
 
 /// The transport, accounts and transfers with a real server.
-@Suite(.needsHesper, .serialized, .timeLimit(.minutes(4))) struct LinkHesperTests {
+@Suite(.needsHesper, .serialized, .timeLimit(.minutes(10))) struct LinkHesperTests {
     private func sync(_ hesper: LinkHesper, _ session: Session, _ body: JSON) async throws -> JSON {
         let response = try await hesper.transport.send(
             ServerRequest(

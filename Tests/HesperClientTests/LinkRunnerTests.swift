@@ -5,7 +5,7 @@ import HesperModel
 import Testing
 
 /// Devices whose runners talk to a server in memory.
-@Suite(.timeLimit(.minutes(3))) struct LinkRunnerTests {
+@Suite(.timeLimit(.minutes(10))) struct LinkRunnerTests {
     private let server = MemoryServer(seed: 1)
 
     private func accounts() throws -> Accounts {

@@ -2,7 +2,7 @@ import Foundation
 import HesperClient
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct LinkTransportTests {
+@Suite(.timeLimit(.minutes(10))) struct LinkTransportTests {
     private func transport(
         _ server: LinkSocketServer, _ limits: URLSessionTransport.Limits = .init()
     ) throws -> URLSessionTransport {

@@ -4,7 +4,7 @@ import HesperClient
 import HesperModel
 import Testing
 
-@Suite("Store: copies and several processes", .timeLimit(.minutes(1))) struct StoreCopiesTests {
+@Suite("Store: copies and several processes", .timeLimit(.minutes(10))) struct StoreCopiesTests {
     let temporary: TemporaryStore
 
     init() throws { temporary = try TemporaryStore() }

@@ -5,7 +5,7 @@ import HesperModel
 import Observation
 import Testing
 
-@Suite("Store: observation", .timeLimit(.minutes(1))) struct StoreObservationTests {
+@Suite("Store: observation", .timeLimit(.minutes(10))) struct StoreObservationTests {
     let temporary: TemporaryStore
     let store: LocalStore
 

@@ -7,7 +7,7 @@ import Testing
 @testable import HesperServer
 
 /// Repetition, back-off, triggers and shutdown of background loops.
-@Suite(.timeLimit(.minutes(1))) struct BackgroundLoopTests {
+@Suite(.timeLimit(.minutes(10))) struct BackgroundLoopTests {
     private struct Failed: Error {}
 
     private let lines = NIOLockedValueBox<[String]>([])

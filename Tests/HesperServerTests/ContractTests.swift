@@ -109,7 +109,9 @@ import Yams
         let mutable = section.parts.filter { part in
             if case .field(let field) = part { field.rule == .register } else { true }
         }.map(\.name)
-        expect("\(name)Draft", has: all)
+        // Plain writes can also name tags.
+        let names = section == .notes ? ["tagNames"] : []
+        expect("\(name)Draft", has: all + names)
         guard section != .attachments else {
             expect("AttachmentState", has: all)
             expect("AttachmentChange", has: all)
@@ -117,7 +119,7 @@ import Yams
         }
         let descent = section == .notes ? ["textBase", "textBaseValue", "textAfter"] : []
         expect(name, has: all)
-        expect("\(name)Patch", has: mutable)
+        expect("\(name)Patch", has: mutable + names)
         expect("\(name)State", has: all + ["clocks"])
         expect("\(name)Clocks", has: mutable)
         expect("\(name)Change", has: all + ["clocks"] + descent)

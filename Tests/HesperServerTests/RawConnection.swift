@@ -20,7 +20,7 @@ final class RawConnection {
             close(socket)
             throw Refused()
         }
-        var timeout = timeval(tv_sec: 15, tv_usec: 0)
+        var timeout = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     }
 
@@ -33,7 +33,7 @@ final class RawConnection {
         _ = Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// Reads until `text` was received, the server closes the connection, or 15 seconds have passed.
+    /// Reads until `text` was received, the server closes the connection, or nothing was received for two minutes.
     func read(until text: String) -> String {
         var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)

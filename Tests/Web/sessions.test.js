@@ -7,9 +7,9 @@ const START = Date.parse("2026-11-24T09:00:00.000Z")
 const SERVER = "5".repeat(16)
 
 /** An edit of a device, so many minutes after the start. `pushed` is when it was pushed. */
-const edit = (minutes, node, value, {attribute = "text", pushed = minutes, standing = false} = {}) => {
+const edit = (minutes, node, value, {attribute = "text", pushed = minutes, standing = false, by = ""} = {}) => {
   const [clock, pushedAt] = [minutes, pushed].map(at => new Date(START + at * 60_000).toISOString())
-  return {attribute, value, clock: `${clock}-0000-${node}`, device: {uniqueID: node}, pushedAt, standing}
+  return {attribute, value, clock: `${clock}-0000-${node}`, device: {uniqueID: node}, pushedAt, standing, ...by && {pushedBy: {uniqueID: by}}}
 }
 const shown = (...oldestFirst) => sessionsOf(oldestFirst.reverse(), SERVER).map(({devices, edits, before, text, merges}) =>
   `${devices.map(({uniqueID}) => uniqueID)}${merges.size ? " merged" : ""} ${edits.length}: ${before}>${text?.value}`)
@@ -26,19 +26,21 @@ test("sessions: other attributes belong to the session of the text", () => {
 })
 
 test("sessions: a merge belongs to the text that caused it, also if that was written offline long ago", () => {
-  assert.deepEqual(shown(edit(0, "a", "1"), edit(90, "a", "a"), edit(60, "b", "b", {pushed: 120}), edit(120, SERVER, "ab")),
+  assert.deepEqual(shown(edit(0, "a", "1"), edit(90, "a", "a"), edit(60, "b", "b", {pushed: 120}), edit(120, SERVER, "ab", {by: "b"})),
     ["b merged 2: a>ab", "a 1: 1>a", "a 1: >1"])
 })
 
 test("sessions: two devices that write at the same time share a session", () => {
-  assert.deepEqual(shown(edit(0, "a", "1"), edit(1, "b", "1b"), edit(1, SERVER, "1ab"), edit(2, "a", "1abc"), edit(40, "b", "2")),
+  assert.deepEqual(shown(edit(0, "a", "1"), edit(1, "b", "1b"), edit(1, SERVER, "1ab", {by: "b"}), edit(2, "a", "1abc"), edit(40, "b", "2")),
     ["b 1: 1abc>2", "a,b merged 4: >1abc"])
 })
 
 test("sessions: what was written before the two merged texts is a session of its own", () => {
-  const edits = [edit(0, "b", "0"), edit(1, "a", "1"), edit(2, "a", "1a"), edit(3, "b", "1b"), edit(3, "a", "1ac"), edit(3, SERVER, "1bac")]
+  const edits = [edit(0, "b", "0"), edit(1, "a", "1"), edit(2, "a", "1a"), edit(3, "b", "1b"), edit(3, "a", "1ac"),
+    edit(3, SERVER, "1bac", {by: "a"})]
   assert.deepEqual(shown(...edits), ["a,b merged 3: 1a>1bac", "a 2: 0>1a", "b 1: >0"])
-  const own = [edit(1, "a", "1"), edit(2, "b", "1b"), edit(2, SERVER, "1ab"), edit(3, "b", "1abc"), edit(3, "a", "1d"), edit(3, SERVER, "1dabc")]
+  const own = [edit(1, "a", "1"), edit(2, "b", "1b"), edit(2, SERVER, "1ab", {by: "b"}), edit(3, "b", "1abc"), edit(3, "a", "1d"),
+    edit(3, SERVER, "1dabc", {by: "a"})]
   const [session] = sessionsOf(own.reverse(), SERVER)
   assert.deepEqual(textsOf(session).map(({edit, before}) => `${before}>${edit.value}`),
     ["1d>1dabc", "1>1d", "1ab>1abc", "1b>1ab", ">1b", ">1"])
@@ -46,8 +48,20 @@ test("sessions: what was written before the two merged texts is a session of its
   assert.deepEqual(textsOf(merged).map(({edit, before}) => `${before}>${edit.value}`), ["1ac>1bac", "1a>1ac", "1a>1b"])
 })
 
-test("sessions: a text that a plain request wrote is not a merge", () => {
-  assert.deepEqual(shown(edit(0, "a", "1"), edit(5, SERVER, "2"), edit(6, SERVER, "3")), [`${SERVER} 2: 1>3`, "a 1: >1"])
+test("sessions: a text that the server restored is not a merge", () => {
+  assert.deepEqual(shown(edit(0, "a", "1"), edit(0, SERVER, "2"), edit(1, SERVER, "3")), [`${SERVER} 2: 1>3`, "a 1: >1"])
+})
+
+test("sessions: the edits of plain requests are those of the device or token that sent them", () => {
+  assert.deepEqual(shown(edit(0, "a", "1"), edit(0, SERVER, "2", {by: "t"}), edit(1, SERVER, "3", {by: "t"}), edit(2, SERVER, "4", {by: "u"})),
+    ["u 1: 3>4", "t 2: 1>3", "a 1: >1"])
+  // A device pushes what another one wrote, to a restored server.
+  assert.deepEqual(shown(edit(0, "a", "1", {by: "b"}), edit(1, "b", "2")), ["b 1: 1>2", "a 1: >1"])
+})
+
+test("sessions: a merge was sent by the device whose text caused it", () => {
+  assert.deepEqual(shown(edit(0, "a", "1"), edit(90, SERVER, "a", {by: "t"}), edit(60, "b", "b", {pushed: 120}), edit(120, SERVER, "ab", {by: "b"})),
+    ["b merged 2: a>ab", "t 1: 1>a", "a 1: >1"])
 })
 
 test("sessions: texts that the server no longer has are skipped", () => {

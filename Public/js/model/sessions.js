@@ -11,13 +11,20 @@ const countWords = text => Array.from(words.segment(text)).filter(({isWordLike})
 /** When an edit was made, in ms since 1970: the time in its clock (merge.md, Clocks). @type {(edit: HistoryEdit) => number} */
 export const timeOf = ({clock}) => Date.parse(clock.slice(0, 24))
 
+/**
+ * The device or access token that made an edit. Plain requests have clocks of the server; `pushedBy` is who sent them.
+ *
+ * @type {(edit: HistoryEdit, server: string) => HistoryEdit["device"]}
+ */
+export const authorOf = ({device, pushedBy}, server) => device.uniqueID === server && pushedBy || device
+
 /** The time between the server's receiving two edits, in ms. */
 const arrivalGap = (a, b) => Math.abs(Date.parse(a.pushedAt) - Date.parse(b.pushedAt))
 
 /**
- * The edits of a history, newest first, grouped into sessions: the edits of one device without a long pause, of all attributes.
- * A text that the server merged belongs to one session with the two texts before it: the one that caused the merge and the one
- * that it was merged with.
+ * The edits of a history, newest first, grouped into sessions: the edits of one device or access token without a long pause, of all
+ * attributes. A text that the server merged belongs to one session with the two texts before it: the one that caused the merge and the
+ * one that it was merged with.
  *
  * @param {HistoryEdit[]} edits
  * @param {string} server the server's node
@@ -28,9 +35,13 @@ export const sessionsOf = (edits, server) => {
   const isServer = ({device}) => device.uniqueID === server
   const nextText = edits.map(() => /** @type {HistoryEdit | undefined} */ (undefined))
   for (let i = edits.length - 1; i > 0; i--) nextText[i - 1] = isText(edits[i]) ? edits[i] : nextText[i]
-  /** The server also writes for apps that use plain requests, and after a device was reported lost. Those texts are not merged. */
-  const isMerge = (edit, older) =>
-    isServer(edit) && isText(edit) && older && !isServer(older) && arrivalGap(edit, older) <= MERGE_TIME
+  const author = edit => authorOf(edit, server).uniqueID
+  /**
+   * A merge is pushed by the device whose text caused it. The server also writes for apps that use plain requests, and after a device
+   * was reported lost. Those texts are not merged.
+   */
+  const isMerge = (edit, older) => isServer(edit) && isText(edit) && older && !isServer(older)
+    && edit.pushedBy?.uniqueID === (older.pushedBy ?? older.device).uniqueID && arrivalGap(edit, older) <= MERGE_TIME
 
   /** @type {WritingSession[]} */
   const sessions = []
@@ -40,7 +51,7 @@ export const sessionsOf = (edits, server) => {
   for (const [i, edit] of edits.entries()) {
     let last = sessions.at(-1)
     const merges = isMerge(edit, nextText[i])
-    const isSame = newer.device.uniqueID === edit.device.uniqueID || merges || toMerge > 0
+    const isSame = author(newer) === author(edit) || merges || toMerge > 0
     const pause = wasMerge ? arrivalGap(newer, edit) : Math.abs(timeOf(newer) - timeOf(edit))
     if (!last || !isSame || pause > PAUSE) {
       sessions.push(last = {edits: [], devices: [], merges: new Set(), before: "", text: undefined})
@@ -50,7 +61,7 @@ export const sessionsOf = (edits, server) => {
     if (merges) last.merges.add(edit)
     if (merges) toMerge = 2
     else if (isText(edit)) toMerge--
-    if (!merges && !last.devices.some(({uniqueID}) => uniqueID === edit.device.uniqueID)) last.devices.push(edit.device)
+    if (!merges && !last.devices.some(({uniqueID}) => uniqueID === author(edit))) last.devices.push(authorOf(edit, server))
     if (isText(edit) && edit.value !== undefined) last.text ??= edit
     newer = edit
     wasMerge = Boolean(merges)

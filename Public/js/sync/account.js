@@ -1,4 +1,4 @@
-// Accounts, devices, signing in and out, histories, deleted notes.
+// Accounts, devices, access tokens, signing in and out, histories, deleted notes.
 import {registersOf, writeState} from "../model/entity.js"
 import {derivedID} from "../model/hash.js"
 import {stampAgain} from "../store/records.js"
@@ -46,6 +46,9 @@ export class Remote extends EventTarget {
 
   account = () => this.#get("/v1/account")
   devices = () => this.#all("/v1/devices", "devices")
+  tokens = async () => (await this.#get("/v1/tokens")).tokens
+  createToken = async json => (await this.http.send("POST", "/v1/tokens", {json})).value
+  revokeToken = id => this.http.send("DELETE", `/v1/tokens/${id}`)
   history = (noteID, cursor) => this.#get(`/v1/notes/${noteID}/edits`, cursor)
   recentlyDeleted = cursor => this.#get("/v1/recently-deleted", cursor)
   signUp = credentials => this.#enter("/v1/accounts", credentials)

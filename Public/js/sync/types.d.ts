@@ -214,6 +214,11 @@ interface SyncEngine extends EventTarget {
   signOutDevice(id: string): Promise<any>
   /** Reports a device lost; what it pushed after the moment, if there is one, is reverted. */
   revoke(id: string, since: {moment?: Date}): Promise<any>
+  /** The access tokens of the account, without the tokens themselves. */
+  tokens(): Promise<any[]>
+  /** Creates an access token. Only this response contains the token itself, `token`. */
+  createToken(draft: TokenDraft): Promise<any>
+  revokeToken(id: string): Promise<any>
   /** Who changed a note, when and how, newest first, a page at a time. */
   history(noteID: string, cursor?: string): Promise<{edits: HistoryEdit[], nextCursor?: string}>
   /** Notes whose words are still there, a page at a time. */
@@ -229,6 +234,15 @@ interface Credentials {
   invitation?: string
 }
 
+interface TokenDraft {
+  name: string
+  scopes: string[]
+  /** Of the only notes that the token can use. */
+  tag?: string
+  expiryDate?: string
+  currentPassword: string
+}
+
 /** One edit of a note in its history. */
 interface HistoryEdit {
   attribute: string
@@ -236,6 +250,8 @@ interface HistoryEdit {
   value?: any
   clock: string
   device: {uniqueID: string, name?: string}
+  /** Who sent it, if that is not `device`: a device or an access token. */
+  pushedBy?: {uniqueID: string, name?: string}
   pushedAt: string
   standing: boolean
 }

@@ -80,6 +80,8 @@ export const texts = {
   "Contact the server's operator.": "Wende dich an den Betreiber des Servers.",
   "Incorrect password": "Falsches Passwort",
   "Enter your current password.": "Gib dein aktuelles Passwort ein.",
+  "The access token does not allow this": "Das Zugriffstoken erlaubt das nicht",
+  "Sign in with your password to continue.": "Melde dich mit deinem Passwort an, um fortzufahren.",
   "Sign-up is closed": "Die Registrierung ist geschlossen",
   "To get an account or an invitation, contact the server's operator. On a new server, create the first account on the server's own machine at http://localhost, or start the server with":
     "Ein Konto oder eine Einladung bekommst du vom Betreiber des Servers. Auf einem neuen Server lege das erste Konto auf dem Server selbst unter http://localhost an oder starte ihn mit",
@@ -98,6 +100,8 @@ export const texts = {
   "Invalid request": "Ungültige Anfrage",
   "Reload the page. If the problem persists, contact the server's operator.":
     "Lade die Seite neu. Wenn das Problem weiter besteht, wende dich an den Betreiber des Servers.",
+  "Too many access tokens": "Zu viele Zugriffstoken",
+  "Revoke one that is no longer used, then try again.": "Widerrufe eines, das nicht mehr verwendet wird, und versuche es dann erneut.",
   "Too large": "Zu groß",
   "This is larger than the server allows. Make it smaller or split it.":
     "Das ist größer, als der Server erlaubt. Verkleinere es oder teile es auf.",
@@ -150,6 +154,7 @@ export const texts = {
   "Signed out {whom}": "{whom} abgemeldet",
   "Password changed": "Passwort geändert",
   "Verification e-mail sent to {email}": "E-Mail zur Bestätigung an {email} gesendet",
+  "Token “{name}” revoked": "Token „{name}“ widerrufen",
   "Signed out {whom}. Its changes are being reverted.": "{whom} abgemeldet. Die Änderungen des Geräts werden rückgängig gemacht.",
   "Nothing to import.": "Nichts zu importieren.",
   "Unpinned": "Losgelöst",
@@ -444,7 +449,8 @@ export const texts = {
   "Change password": "Passwort ändern",
   "Current password": "Aktuelles Passwort",
   "New password (at least 8 characters)": "Neues Passwort (mindestens 8 Zeichen)",
-  "Sign out all other devices (their notes are not erased)": "Alle anderen Geräte abmelden (ihre Notizen werden nicht gelöscht)",
+  "Sign out all other devices, without erasing their notes, and revoke all access tokens":
+    "Alle anderen Geräte abmelden, ohne ihre Notizen zu löschen, und alle Zugriffstoken widerrufen",
   "Delete account": "Konto löschen",
   "All notes, their history, pictures and files are erased on the server and in this browser. This cannot be undone.":
     "Alle Notizen, ihr Verlauf, ihre Bilder und Dateien werden auf dem Server und in diesem Browser gelöscht. Das lässt sich nicht rückgängig machen.",
@@ -485,6 +491,47 @@ export const texts = {
     "Notizen, die es gelöscht hat, bleiben unter „Zuletzt gelöscht“. Ohne Zeitpunkt wird nichts rückgängig gemacht.",
   "Sign out {whom}?": "{whom} abmelden?",
   "The notes on that device are not erased.": "Die Notizen auf diesem Gerät werden nicht gelöscht.",
+
+  // Access tokens
+  "Access tokens": "Zugriffstoken",
+  "New token": "Neues Token",
+  "Scripts and other apps use them instead of your password.": "Skripte und andere Apps verwenden sie anstelle deines Passworts.",
+  "API documentation": "API-Dokumentation",
+  "No access tokens yet.": "Noch keine Zugriffstoken.",
+  "notes with the tag “": "Notizen mit dem Schlagwort „",
+  "notes with a deleted tag": "Notizen mit einem gelöschten Schlagwort",
+  "Never used": "Noch nie verwendet",
+  "· created: {creationDate|day}": "· erstellt: {creationDate|day}",
+  "· expired: {expiryDate|day}": "· abgelaufen: {expiryDate|day}",
+  "· expires: {expiryDate|day}": "· gültig bis: {expiryDate|day}",
+  "Revoke {name}": "{name} widerrufen",
+  "Revoke": "Widerrufen",
+  "Read": "Lesen",
+  "Add notes only": "Nur Notizen hinzufügen",
+  "Read, and add notes": "Lesen und Notizen hinzufügen",
+  "Read and change": "Lesen und ändern",
+  "New access token": "Neues Zugriffstoken",
+  "Permissions": "Berechtigungen",
+  "(and add text to notes, without reading them)": "(und Text an Notizen anfügen, ohne sie zu lesen)",
+  "(and delete)": "(und löschen)",
+  "The server does not have this tag. Choose another one, or sync first.":
+    "Der Server kennt dieses Schlagwort nicht. Wähle ein anderes oder synchronisiere zuerst.",
+  "With a tag, the token can use only notes that have it, and only one at a time: it cannot list or search them. New notes get the tag.":
+    "Mit einem Schlagwort kann das Token nur Notizen verwenden, die es haben, und nur einzeln: Es kann sie nicht auflisten oder durchsuchen. Neue Notizen bekommen das Schlagwort.",
+  "Expires": "Läuft ab",
+  "Never": "Nie",
+  "In 30 days": "In 30 Tagen",
+  "In 90 days": "In 90 Tagen",
+  "In 1 year": "In 1 Jahr",
+  "Incorrect password.": "Falsches Passwort.",
+  "Create token": "Token erstellen",
+  "Copy the token now. It cannot be shown again.": "Kopiere das Token jetzt. Es kann nicht noch einmal angezeigt werden.",
+  "Token “{name}”": "Token „{name}“",
+  "Send it in the header": "Sende es im Header",
+  ", or as the password of HTTP Basic with any user name.": " oder als Passwort von HTTP Basic mit beliebigem Benutzernamen.",
+  "Revoke “{name}”?": "„{name}“ widerrufen?",
+  "Programs that use this token lose access immediately. The changes that they made remain.":
+    "Programme, die dieses Token verwenden, verlieren sofort den Zugriff. Die Änderungen, die sie vorgenommen haben, bleiben.",
 
   // Sync status
   "Session expired.": "Sitzung abgelaufen.",
@@ -579,7 +626,7 @@ export const texts = {
     "Diese Notiz ist noch nicht synchronisiert und hat deshalb keinen Verlauf.",
   "Merged by the server": "Vom Server zusammengeführt",
   "Server": "Server",
-  "Signed-out device": "Abgemeldetes Gerät",
+  "Removed device or token": "Entferntes Gerät oder Token",
   "(this device)": "(dieses Gerät)",
   "Current version": "Aktuelle Version",
   "· {added|word} added": "· {added|word} hinzugefügt",

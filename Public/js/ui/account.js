@@ -1,6 +1,6 @@
-// The account: signing in, again or for the first time, and signing up; its devices, its password, its end.
+// The account: signing in, again or for the first time, and signing up; its devices, its password, its end. Access tokens: tokens.js.
 import {derivedID} from "../model/hash.js"
-import {copyOf, dialog, fill, problemView, toast, tryIn, viewOf, wordsOf} from "./dom.js"
+import {copyOf, dialog, fill, problemView, setError, toast, tryIn, viewOf, wordsOf} from "./dom.js"
 import {chooseLanguage} from "./side.js"
 
 /** Names of browsers and systems, by what their `User-Agent` contains. The first one that is found counts. */
@@ -61,12 +61,6 @@ export const signin = ({copy, engine, go, attempt}) => {
     password.pattern = isNew ? ".{8,}" : ".*"
     password.autocomplete = isNew ? "new-password" : "current-password"
   }
-  /** Shows an error at a field; without a text removes it. */
-  const setError = (input, text = "") => {
-    fill(input.parentElement.querySelector(".error"), text)
-    input.ariaInvalid = text ? "true" : null
-    if (text) input.focus()
-  }
   const explain = error => {
     const {slug, pointer = ""} = error
     const at = fields.find(({id}) => pointer.toLowerCase().includes(id))
@@ -113,9 +107,10 @@ const countsOf = copy => ({
 })
 
 /** @type {Opener} */
-export const devices = ({copy, engine, go, attempt}) => {
+export const devices = app => {
+  const {copy, engine, go, attempt} = app
   const {session} = copy
-  const {element, usage, change, remove, list, problem} = copyOf("devices", {
+  const {element, usage, change, remove, list, problem, tokens} = copyOf("devices", {
     ...session?.account, exportFirst: () => go("#/transfer"),
   })
   const leave = (how = {}) => engine.signOut(how).then(() => go("#/"), error => dialog(viewOf("ask-anyway",
@@ -160,11 +155,18 @@ export const devices = ({copy, engine, go, attempt}) => {
       lost: !device.current && (() => askIfLost(device)),
     })), others[1] && viewOf("other-devices", {out: () => askToSignOut(others, wordsOf("all-other-devices"))}))
   }
+  let loadTokens = /** @type {any} */ (null)
+  const showTokens = async () => {
+    const {tokenSection} = await import("./tokens.js")
+    loadTokens ??= tokenSection(app, tokens)
+    loadTokens()
+  }
   const load = () => tryIn(problem, async () => {
     const [account, all, {features}] = await Promise.all([engine.account(), engine.devices(), engine.server()])
     fill(usage, viewOf("usage", {...account, ...countsOf(copy)}), features.includes("mail") && !account.emailVerificationDate
       && viewOf("verify", {verify: () => attempt(engine.verifyEmail().then(() => toast("letter-sent", account)))}))
     layOut(all)
+    if (features.includes("access-tokens")) await showTokens()
   })
   const submits = (form, send) => {
     form.onsubmit = async event => {

@@ -1,6 +1,6 @@
 // The history of a note, and deleted notes: both are read from the server.
 import {difference} from "../model/difference.js"
-import {sessionsOf, textsOf, timeOf, wordsChanged} from "../model/sessions.js"
+import {authorOf, sessionsOf, textsOf, timeOf, wordsChanged} from "../model/sessions.js"
 import {copyOf, fill, firstOf, toast, tryIn, viewOf, wordsOf} from "./dom.js"
 import {nameOf, putBack} from "./status.js"
 
@@ -45,7 +45,7 @@ export const edits = (app, id) => {
       back: !text.standing && (() => restore(text.value)),
     }
   }
-  const device = ({uniqueID, name}, isMerge = false) => viewOf("history-device", {
+  const device = (/** @type {HistoryEdit["device"]} */ {uniqueID, name}, isMerge = false) => viewOf("history-device", {
     name, isMerge, isServer: !isMerge && uniqueID === server, isUnknown: uniqueID !== server,
     isHere: uniqueID === copy.session?.device.uniqueID,
   })
@@ -59,7 +59,7 @@ export const edits = (app, id) => {
     const more = viewOf("more-edits", {more: () => {
       const first = list.childElementCount - 1
       more.before(...texts.slice(first, first + STEP).map(({edit, before}) => viewOf("history-edit",
-        {date: timeOf(edit), device: device(edit.device, merges.has(edit)), ...textView(edit, before)})))
+        {date: timeOf(edit), device: merges.has(edit) ? device(edit.device, true) : device(authorOf(edit, server)), ...textView(edit, before)})))
       if (first + STEP >= texts.length) more.remove()
       list.children[first].querySelector("h3").focus()
     }})

@@ -49,11 +49,14 @@ interface Dom {
   /** Opens a menu, a template, below its button: arrow keys, Home, End, Escape. The button has the focus when an entry acts. */
   menu(owner: HTMLElement, id: string, values: Record<string, any>): void
   /**
-   * What is wrong, and what to do: the text of index.html for the slug (and the field), or else the server's, which is English.
+   * What is wrong, and what to do: the text of index.html for the slug (and the field or the limit), or else the server's, which is
+   * English.
    */
   problemWords(error: any): HTMLElement
   /** The same as plain text. */
   failureWords(error: any): string
+  /** Shows an error at an input of a `.field` and focuses it; without a text removes it. */
+  setError(input: any, text?: string): void
   /** The same as an alert; `again` is what its button does. */
   problemView(error: any, again?: () => any): HTMLElement
   /** Fills a place with the result of the work, or with what went wrong and a button that tries again. */
@@ -97,6 +100,9 @@ interface Formats {
 
 /** Makes a view; `id` is that of the route, or of the note that it shows. */
 type Opener = (app: Shell, id?: any) => Pane
+
+/** Fills a section with the access tokens. The function that is returned reads them from the server. */
+type TokenSection = (app: Shell, section: HTMLElement) => () => Promise<void>
 
 /** Shows the state of sync in a button, of the frame's parts `sync` and `standing`. */
 type Indicator = (app: Shell, parts: Record<string, any>) => () => void

@@ -55,8 +55,8 @@ package struct Accounts: Sendable {
     ) async throws(AccountError) -> Session {
         let session = try await enter("/v1/devices", credentials)
         guard let earlier, earlier.account != session.account else { return session }
-        // The new device is signed out, because it would otherwise remain in the other account's list of devices. If this request
-        // fails, the account's owner can remove the device there.
+        // This is another account than that of the local copy, so the new device is signed out again. If this request fails, the
+        // device remains in the account's list of devices, where the owner can remove it.
         try? await signOut(session)
         throw .otherAccount(earlier.email)
     }

@@ -38,7 +38,7 @@ package struct AttachmentFile: Sendable, Equatable {
 
 package enum AttachmentFilesError: Error, Equatable {
     case missing
-    /// The file is finished, or does not end at the offset.
+    /// Bytes cannot be appended at the given offset: the file is complete, or has another length.
     case wrongOffset
     /// The size or the hash of a file differs from that of its attachment. The associated value is the actual size and hash.
     case damaged(AttachmentData)
@@ -79,7 +79,7 @@ extension AttachmentFiles {
         try delete(id)
         var hasher = AttachmentHasher()
         do {
-            // Appending no bytes creates the file. Without it, an empty attachment would have no file.
+            // Appending an empty array creates the file. Otherwise an empty attachment would have no file.
             try append([], to: id, at: 0)
             while let bytes = try next() {
                 try append(bytes, to: id, at: hasher.byteCount)

@@ -35,7 +35,8 @@ package struct ServerProblem: Error, Sendable, Equatable {
         if case .object(let object)? = json { members = object }
         self.init(status: response.status, members: members)
         requestID = requestID ?? response.headers["x-request-id"]
-        // The header takes precedence: a proxy may add it, and it is also present where the body is not JSON.
+        // The header takes precedence over the member `retryAfter`: a proxy may add the header, and it is present even if the body
+        // is not JSON.
         if let header = response.headers["retry-after"].flatMap({ Int($0) }) {
             retryAfter = min(max(header, 0), ServerProblem.maximumRetryAfter)
         }

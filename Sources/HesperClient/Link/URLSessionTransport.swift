@@ -60,7 +60,7 @@ package final class URLSessionTransport: Transport {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 exchanges.begin(task, .request(Incoming(), continuation))
-                // If the task was cancelled before the line above, `onCancel` found no request to end.
+                // If the task was cancelled before `begin` was called, `onCancel` found no request to end.
                 if Task.isCancelled { exchanges.fail(task, .cancelled) } else { task.resume() }
             }
         } onCancel: {
@@ -88,7 +88,8 @@ package final class URLSessionTransport: Transport {
         guard let url = server.url(path: request.path) else { return nil }
         var urlRequest = URLRequest(url: url)
         urlRequest.httpMethod = request.method
-        // Foundation counts this time from the last byte that arrived or was sent, so it limits the silence and not the whole request.
+        // Foundation counts this timeout from the last byte that arrived or was sent, so it limits the silence and not the whole
+        // request.
         urlRequest.timeoutInterval =
             TimeInterval(silence.components.seconds)
             + TimeInterval(silence.components.attoseconds) / 1e18

@@ -1,6 +1,6 @@
 internal import HesperModel
 
-/// The operand of a predicate, an order or an index: a column of a type's table, or a value of the JSON in `body`.
+/// The operand of a predicate, an order or an index: a column of a type's table, or a value in the JSON of its column `body`.
 enum Column: Sendable, Equatable {
     case id
     /// A register, or a field that is set once. `absent` is its value in objects that lack it.
@@ -44,7 +44,8 @@ enum Column: Sendable, Equatable {
         case .attribute(let name, .value(let value)): "coalesce(\(Column.json(name)), \(Column.literal(value)))"
         case .attribute(let name, .attribute(let other)): "coalesce(\(Column.json(name)), \(Column.json(other)))"
         case .counter(let name):
-            // The names of a counter's registers begin with `name` and a dot. The slash follows the dot in ASCII.
+            // The names of a counter's registers begin with `name` and a dot. The slash follows the dot in ASCII, so the names are
+            // those between `name.` and `name/`.
             """
             (SELECT coalesce(sum(value), 0) FROM json_each(body)
             WHERE key > '\(name).' AND key < '\(name)/' AND type = 'integer')

@@ -130,7 +130,7 @@ extension Column {
 }
 
 extension Value {
-    /// The value in the form in which the SQL operator `->>` returns it, so that SQLite can compare them.
+    /// The value in the form in which the SQL operator `->>` returns it, so that SQLite can compare it with a value in `body`.
     fileprivate var databaseValue: DatabaseValue {
         switch self {
         case .null: .null

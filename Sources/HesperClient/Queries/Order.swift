@@ -11,7 +11,8 @@ public struct Order<Object: SyncedObject>: Sendable, ExpressibleByArrayLiteral {
 
     private init(_ column: Column, isDescending: Bool) { terms = [(column, isDescending)] }
 
-    /// Creates an order by several properties: if the values of the first one are equal, the second one decides, and so on.
+    /// Creates an order by several properties: objects with equal values of the first property are ordered by the second property,
+    /// and so on.
     public init(arrayLiteral orders: Order...) { terms = orders.flatMap(\.terms) }
 
     /// Orders from the smallest value to the greatest.

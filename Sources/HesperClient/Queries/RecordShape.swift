@@ -4,7 +4,7 @@ internal import HesperModel
 /// The names of a record's properties.
 ///
 /// A key path does not contain the name of its property. Therefore this type has one record for each property, in which only that
-/// property differs from its default. The property of a key path is the one whose record differs from the default record at the key
+/// property differs from its default. A key path refers to the property whose record differs from the default record at this key
 /// path.
 struct RecordShape<Record: MergedRecord>: Sendable {
     private let base: Record
@@ -88,8 +88,8 @@ struct RecordShape<Record: MergedRecord>: Sendable {
 private let recordShapes = Locked<[ObjectIdentifier: any Sendable]>([:])
 
 extension MergedRecord {
-    /// The properties for which ``RecordShape`` has no record. Predicates can refer to such a property only if the record has no
-    /// other one.
+    /// The properties for which ``RecordShape`` has no record. Predicates can refer to such a property only if it is the only one
+    /// of the record.
     static var unnamedProperties: [String] { RecordShape<Self>.shared.unnamed }
 }
 

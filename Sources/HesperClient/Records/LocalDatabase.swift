@@ -90,7 +90,7 @@ package final class LocalDatabase: Sendable {
         PRAGMA user_version = 1;
         """
 
-    /// The table of a type's objects, quoted for SQL.
+    /// The name of the table of a type's objects, quoted for SQL.
     package static func table(_ type: String) -> String { quoted("object.\(type)") }
 
     /// The name of a table or an index, quoted for SQL.

@@ -16,8 +16,8 @@ package struct LocalDeletion: Sendable, Equatable {
     }
 
     /// The maximum number of milliseconds from now for which a deletion can be held. It is greater than
-    /// ``StoreWriter/deletionDelay``. If a deletion is held for longer, the wall clock was set back after the deletion, which is
-    /// then due at once.
+    /// ``StoreWriter/deletionDelay``. If a deletion would be held for longer, the wall clock was set back after the deletion was
+    /// made, so the deletion is due at once.
     private static let longestHold: Int64 = 60_000
 
     /// Whether the deletion can no longer be undone.

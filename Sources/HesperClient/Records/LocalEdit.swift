@@ -21,9 +21,10 @@ package struct LocalEdit: Sendable, Equatable {
         package var base: Base?
         /// The clocks of texts that were sent and whose receipts have not arrived.
         package var after: [Clock] = []
-        /// The text that was sent last; set once `after` is full. It is then sent again instead of a newer text.
+        /// The text that was sent last; nil until `after` is full. While it is set, this text is sent again instead of a newer
+        /// text.
         package var last: Sent?
-        /// Whether the text was moved to another note, so that the server cannot identify the base by its clock alone.
+        /// Whether the text was moved to another note, in which case the server cannot identify the base by its clock alone.
         package var isMoved = false
 
         package init(base: Base? = nil) { self.base = base }
@@ -62,7 +63,8 @@ extension LocalEdit {
     /// - Parameters:
     ///   - isVisible: whether the app sees the edit's value. If so, the value and the clock are stored among the visible values, and
     ///     are left out here.
-    ///   - below: the acknowledged register, which is written beside the edit. The text of a base that equals it is left out.
+    ///   - below: the acknowledged register, which is written beside the edit. If the base equals this register, the text of the
+    ///     base is left out.
     func write(to writer: inout JSONWriter, isVisible: Bool, below: Cell?) {
         if !isVisible {
             writer.member("value", value.json)

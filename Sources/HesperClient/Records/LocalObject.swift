@@ -99,8 +99,8 @@ package struct LocalObject: Sendable, Equatable {
         }
     }
 
-    /// Folds values that the server acknowledged or sent: for each register the greater clock wins, for the creation
-    /// date the earlier date (merge.md, The fold).
+    /// Folds values that the server acknowledged or sent: of two values of a register, keeps the one with the greater clock; of two
+    /// creation dates, keeps the earlier one (merge.md, The fold).
     /// - Returns: whether anything changed.
     @discardableResult
     package mutating func fold(fixed: [String: Value], registers: [String: Cell]) -> Bool {

@@ -2,7 +2,8 @@ package import HesperModel
 
 /// Tags and attachments of a note (merge.md, Membership).
 extension RecordsTransaction {
-    /// The live object to which an ID leads, through merges of tags; nil if the object is deleted or unknown.
+    /// The ID of the live object for an ID: the same ID or, for a tag that was merged, the ID of the tag into which it was merged.
+    /// Nil if the object is deleted or unknown.
     package func resolve(_ id: UniqueID, type: String) throws -> UniqueID? {
         var current = id
         // The number of steps is limited as in merge.md, because the DeletedObjects of a faulty server may form a cycle.
@@ -21,8 +22,9 @@ extension RecordsTransaction {
         return nil
     }
 
-    /// The live members of a note, in the order of their clocks. If several registers lead to one object, the greatest
-    /// clock decides. If clocks are equal, the object is a member if one of the registers with that clock is true.
+    /// The live members of a note, in the order of their clocks. A tag has several registers if other tags were merged into it. The
+    /// register with the greatest clock then determines whether the tag is a member. If several registers have this clock, the tag
+    /// is a member if one of them is true.
     /// - Parameter section: `tags` or `attachments`.
     package func members(of note: LocalObject, _ section: String) throws -> [UniqueID] {
         let prefix = section + "."

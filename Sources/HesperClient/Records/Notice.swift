@@ -99,8 +99,9 @@ extension RecordsTransaction {
         }
     }
 
-    /// The note in which the text of a deleted note was kept, by this device or by the server; nil if there is none, or if it is
-    /// deleted too. If that note was also deleted and its text kept, its continuation is returned, after at most ten deletions.
+    /// The note that contains the text of a deleted note, because this device or the server rescued the text. If that note was
+    /// deleted too and its text was rescued again, the next note is taken, and so on, for at most ten rescues. Nil if the text was
+    /// not rescued, or if the last note is deleted.
     package func continuation(of id: UniqueID) throws -> UniqueID? {
         var last = id
         for _ in 0..<10 {

@@ -38,8 +38,8 @@ package final class RecordsTransaction {
         try tableVersions?.raise(changedTables, database)
     }
 
-    /// Records that the transaction changed a table. The version of the table is raised at the end of the transaction, so
-    /// that other processes read the table again.
+    /// Records that the transaction changed a table. The count of changes of the table is incremented at the end of the
+    /// transaction, so that other processes read the table again.
     func noteChange(of table: String) { changedTables.insert(table) }
 
     // MARK: State
@@ -190,8 +190,8 @@ package final class RecordsTransaction {
             arguments: [object.id.data, columns.body, columns.clocks, columns.pending, stored, !object.exists])
     }
 
-    /// Removes an object's row, and its part of the digest. The digest in the row is used, because `object` may have been changed after
-    /// it was stored.
+    /// Removes an object's row, and removes the object from the digest. The object's digest is read from the row, because `object`
+    /// may have been changed after it was stored.
     package func remove(_ object: LocalObject) throws {
         let sql = "DELETE FROM \(LocalDatabase.table(object.type)) WHERE id = ? RETURNING digest"
         let stored = try Data.fetchOne(database.cachedStatement(sql: sql), arguments: [object.id.data])
@@ -254,8 +254,8 @@ package final class RecordsTransaction {
         return object
     }
 
-    /// Assigns new clocks to all unsent edits, in their order, from the greatest clock that the server knows (merge.md,
-    /// Clock skew).
+    /// Assigns new clocks to all unsent edits, in the order of their former clocks. The new clocks follow the greatest clock that
+    /// the server accepted or sent (merge.md, Clock skew).
     package func stampAgain() throws {
         var objects: [UniqueID: LocalObject] = [:]
         for type in try types {
@@ -386,8 +386,8 @@ package final class RecordsTransaction {
 
     // MARK: Counts
 
-    /// The number of unsent deletions and of objects with unsent changes, and the number of objects that wait because
-    /// the account is full.
+    /// The counts of unsent changes. `toSend` is the number of unsent deletions plus the number of objects with unsent changes.
+    /// `held` is the number of objects that wait because the account is full.
     package func pendingCounts() throws -> (toSend: Int, held: Int) {
         var toSend = try Int.fetchOne(database.cachedStatement(sql: "SELECT count(*) FROM deletions")) ?? 0
         var held = 0

@@ -6,9 +6,9 @@ package struct SyncRecord: Sendable, Equatable {
     package var token: String?
     /// The digest of the acknowledged values of this local copy.
     package var digest = Digest.zero
-    /// The server's digest at the end of the last round; nil while pages are left to read.
+    /// The server's digest at the end of the last round of sync; nil while pages are left to read.
     package var serverDigest: Digest?
-    /// The time at which the last round ended.
+    /// The time at which the last round of sync ended.
     package var lastSync: Timestamp?
     /// Whether everything is being read again from the start. Nothing is sent meanwhile.
     package var isReading = false

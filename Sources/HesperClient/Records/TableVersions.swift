@@ -4,7 +4,7 @@ internal import GRDB
 /// that another process wrote to the file, but not to which tables.
 final class TableVersions: Sendable {
     private struct State {
-        /// The number of changes of each table that this process knows of.
+        /// The count of changes of each table, as far as this process knows it.
         var numbers: [String: Int64] = [:]
         /// SQLite's `data_version`: it changes when another process commits.
         var dataVersion: Int64?
@@ -12,7 +12,7 @@ final class TableVersions: Sendable {
 
     private let state = Locked(State())
 
-    /// Reads the stored number of each table. Called once, after the database file is opened.
+    /// Reads the stored count of changes of each table. Called once, after the database file is opened.
     func begin(_ database: Database) throws {
         let numbers = try TableVersions.numbers(database)
         state.withLock { $0.numbers = numbers }

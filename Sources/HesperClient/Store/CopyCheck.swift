@@ -45,7 +45,7 @@ package protocol DeviceMemory: Sendable {
     /// The random words that were saved for a local copy, by which ``CopyCheck`` recognizes that its file was copied; empty if none
     /// were saved.
     func words(of store: String) throws -> [String]
-    /// Saves words, and removes those that were saved before.
+    /// Saves random words for a local copy, and removes the words that were saved for it before.
     func setWords(_ words: [String], of store: String) throws
 }
 

@@ -13,7 +13,7 @@ public struct SyncNotice: Identifiable, Sendable, Equatable {
         case unseen
     }
 
-    /// The number of the notice in this store.
+    /// The serial number of the notice in this store.
     public let id: Int64
     public let kind: Kind
     public let note: ObjectID<Note>
@@ -26,7 +26,7 @@ public struct SyncNotice: Identifiable, Sendable, Equatable {
 
 /// A change that the server rejected. It is kept until the app dismisses it.
 public struct RejectedChange: Identifiable, Sendable, Equatable {
-    /// The number of the rejected change in this store.
+    /// The serial number of the rejected change in this store.
     public let id: Int64
     public let objectType: String
     public let objectID: UUID
@@ -61,8 +61,8 @@ extension LocalStore {
 }
 
 extension ReadTransaction {
-    /// The note in which the text of a deleted note was kept; nil if there is none, or if that note is deleted too. The note may not
-    /// have arrived on this device yet.
+    /// The note in which the text of a deleted note was kept; nil if the text was not kept, or if the note that contains it is
+    /// deleted too. That note may not have arrived on this device yet.
     package func continuation(of id: ObjectID<Note>) throws -> ObjectID<Note>? {
         try reader.records.continuation(of: id.uniqueID).map { ObjectID($0) }
     }

@@ -142,7 +142,7 @@ public final class LocalStore: Sendable {
         try await write { try $0.update(id, edit) }
     }
 
-    /// Writes the properties that differ from those that were read. See ``WriteTransaction/save(_:)``.
+    /// Writes the properties of an object that were changed since it was read. See ``WriteTransaction/save(_:)``.
     @discardableResult
     public func save<Object: SyncedObject>(_ object: Object) async throws -> Object {
         try await write { try $0.save(object) }

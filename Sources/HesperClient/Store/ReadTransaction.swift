@@ -130,15 +130,15 @@ final class StoreReader {
     }
 }
 
-/// Resolves IDs of tags and attachments: the ID of a merged tag leads to the target of the merge, and the ID of a deleted
-/// object to nothing (merge.md, Membership). Each ID is looked up once.
+/// Finds the live tag or attachment for an ID: for a merged tag, the tag into which it was merged; for a deleted object, none
+/// (merge.md, Membership). Each ID is looked up once.
 final class Membership {
     private let records: RecordsTransaction
     private var targets: [UniqueID: UniqueID?] = [:]
 
     init(_ records: RecordsTransaction) { self.records = records }
 
-    /// The live tag or attachment to which an ID leads; nil if there is none.
+    /// The ID of the live tag or attachment for an ID; nil if there is none.
     func target(of id: UniqueID) throws -> UniqueID? {
         if let known = targets[id] { return known }
         let target =

@@ -48,7 +48,8 @@ final class UndoHistory: Sendable {
     /// The entries of the last transaction to undo or to redo.
     func last(isRedo: Bool) -> [UndoEntry]? { state.withLock { isRedo ? $0.undone.last : $0.done.last } }
 
-    /// Replaces the last transaction to undo or to redo with its reversal.
+    /// Removes the last transaction that can be undone, and adds its reversal as a transaction that can be redone. If `isRedo` is
+    /// true, undo and redo are exchanged.
     /// - Parameter remade: the objects that the reversal created again, by their former IDs. The remaining entries of the history are
     ///   changed to refer to the new objects.
     func reversed(isRedo: Bool, by step: [UndoEntry], remade: [UniqueID: Remade]) {
@@ -131,7 +132,7 @@ extension StoreWriter {
         }
     }
 
-    /// The value to write when the setting of a register that had no value before is undone.
+    /// The value that undo writes to a register that had no value before it was set.
     private func unset(
         _ attribute: String, of record: LocalObject, like after: Value, _ defaults: (String, String) -> Value?
     ) -> Value {

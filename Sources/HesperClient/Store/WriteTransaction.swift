@@ -54,8 +54,9 @@ public struct WriteTransaction {
         try writer.update(id, edit)
     }
 
-    /// Writes the properties that differ from those that were read, and leaves all other properties as they are. A text is merged with
-    /// the changes that arrived since it was read. If the object was not read from the store and does not exist, it is added.
+    /// Writes the properties of an object that were changed since it was read, and leaves all other properties as they are. A text
+    /// is merged with the changes that arrived since it was read. If the object was not read from the store and does not exist, it
+    /// is added.
     /// - Returns: the object as it is now, with the changes of other devices. Save later changes to this value.
     /// - Throws: ``StoreError/notFound(objectType:id:)`` if the object was deleted since it was read.
     @discardableResult

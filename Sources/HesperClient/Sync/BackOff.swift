@@ -1,5 +1,5 @@
-/// Computes the delays before retries. They grow exponentially, and are randomized between half of the delay and the whole, so that
-/// devices do not all retry at once.
+/// Computes the delays before retries. The maximum delay grows exponentially. Each delay is a random value between half of the
+/// maximum and the maximum, so that devices do not all retry at once.
 ///
 /// The random numbers come from a seed (SplitMix64; Steele, Lea and Flood 2014), so that a simulation can be repeated.
 package struct BackOff: Sendable, Equatable {

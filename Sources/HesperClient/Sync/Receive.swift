@@ -35,7 +35,8 @@ extension RecordsTransaction {
             deletedTypes.insert(deleted.objectType.name)
             if let rescue = try take(deleted, push) { rescues.append(rescue) }
         }
-        // This follows all DeletedObjects of the page, because the note to which a text would be moved may be deleted too.
+        // Texts are rescued only after all DeletedObjects of the page were processed, because the note to which a text would be
+        // moved may be deleted by the same page.
         for (object, text) in rescues { try keepWords(of: object, text) }
         var freed: [(id: UniqueID, attributes: Set<String>)] = []
         for member in changes?.members ?? [] where member.name != "deletedObjects" {
@@ -260,8 +261,8 @@ extension RecordsTransaction {
         try add(Notice(kind: .rescued, id: note.id, into: into, moment: now))
     }
 
-    /// The note into which a deleted note was rescued; nil if it was not. If that note was itself deleted and rescued, the last
-    /// note of this chain, which is followed for at most ten rescues. The result may be deleted.
+    /// The note into which a deleted note was rescued; nil if it was not rescued. If that note was deleted and rescued too, the
+    /// next note is taken, and so on, for at most ten rescues. The returned note may be deleted.
     private func rescueNote(of id: UniqueID) throws -> UniqueID? {
         var into = try deleted(id)?.rescuedInto
         for _ in 0..<9 {
@@ -322,7 +323,7 @@ extension RecordsTransaction {
 }
 
 extension LocalEdit.Descent {
-    /// Removes texts whose receipts have arrived from `after`, which then has room for a new text.
+    /// Removes from `after` the texts whose receipts have arrived. This makes room in `after` for a new text.
     fileprivate mutating func forget(_ clocks: [Clock]) {
         after.removeAll(where: clocks.contains)
         last = nil

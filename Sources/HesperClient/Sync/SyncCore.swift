@@ -8,7 +8,7 @@ package enum SyncInput: Sendable {
     case syncNow
     /// The time of the most recent effect ``SyncEffect/wake(at:)`` has come, or sync starts.
     case wake
-    /// The response to the request with this number, or the reason why there is none.
+    /// The response to the request with this serial number, or the reason why there is none.
     case response(Int, Result<ServerResponse, NoResponse>)
     case event(ServerEvent)
     /// The event stream ended. `hasFailed` is true if it was interrupted.
@@ -19,7 +19,7 @@ package enum SyncInput: Sendable {
 
 /// An action to carry out after the transaction of a step is committed.
 package enum SyncEffect: Sendable, Equatable {
-    /// Send a request, and return its response with this number.
+    /// Send a request. The input with its response has the same serial number.
     case send(Int, ServerRequest)
     case openEvents(ServerRequest)
     case closeEvents
@@ -104,6 +104,7 @@ package struct SyncCore: Sendable {
     package var isBusy: Bool { request != nil }
 
     // All times are in milliseconds.
+
     /// Changes made within this time are sent together.
     private static let batchDelay: Int64 = 150
     private static let firstRetry: Int64 = 1_000
@@ -149,8 +150,8 @@ package struct SyncCore: Sendable {
         return effects
     }
 
-    /// Makes everything due that waits for a time, because the time may have been determined while the clock was ahead
-    /// by years.
+    /// Makes everything due at once that waits for a time. The time may have been determined while the clock was ahead, so it may
+    /// be years away.
     private mutating func clockWasSetBack(to now: Timestamp) {
         due = due.map { min($0, now) }
         progress.nextTry = progress.nextTry.map { min($0, now) }

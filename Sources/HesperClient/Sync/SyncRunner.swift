@@ -26,8 +26,8 @@ package actor SyncRunner {
     private var localFailures = 0
     private var backOff: BackOff
     private var tasks: [Activity: Task<Void, Never>] = [:]
-    /// The number of the current run of sync. It is raised whenever sync begins or ends. Results of activities with an earlier number
-    /// are ignored.
+    /// The serial number of the current run of sync. It is incremented whenever sync begins or ends. Results of activities of an
+    /// earlier run are ignored.
     private var run = 0
     private var waiters: [CheckedContinuation<Void, Never>] = []
     /// The callers that wait for the bytes of an attachment.
@@ -124,8 +124,8 @@ package actor SyncRunner {
     }
 
     private func add(_ syncInput: SyncInput, _ transferInput: TransferCore.Input) {
-        // Without a session nothing is sent, and a new session starts by sending everything that is unsent. While a
-        // step cannot be saved, inputs are not collected: `retryInputs` adds one for all of them.
+        // Inputs are dropped in two cases. Without a session, they are not needed, because a new session starts by sending
+        // everything that is unsent. While a step cannot be saved, `retryInputs` later adds one input in place of all of them.
         guard around.isRunning, transport != nil, tasks[.retry] == nil else { return report() }
         syncInputs.append(syncInput)
         transferInputs.append(transferInput)
@@ -324,7 +324,7 @@ package actor SyncRunner {
         }
     }
 
-    /// Starts a task for an activity, and cancels an earlier one.
+    /// Starts a task for an activity, and cancels an earlier task for the same activity.
     private func start(_ activity: Activity, _ body: @escaping @Sendable (SyncRunner?) async -> Void) {
         tasks[activity]?.cancel()
         tasks[activity] = Task { [weak self] in await body(self) }

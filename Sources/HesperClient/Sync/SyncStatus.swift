@@ -2,7 +2,7 @@ public import Foundation
 internal import GRDB
 internal import HesperModel
 
-/// The state of sync: the amounts that are left to send and to fetch, and the problem that prevents this.
+/// The state of sync: the amounts that are left to send and to fetch, and the problem that prevents sync, if there is one.
 ///
 ///     for await status in store.statuses { show(status) }
 public struct SyncStatus: Sendable, Equatable {
@@ -192,7 +192,7 @@ extension SyncProblem {
         }
     }
 
-    /// The problem of a step that could not be saved.
+    /// The problem to report if the result of a step could not be saved in the local copy.
     init(localFailure error: any Error) {
         if let error = error as? DatabaseError, error.resultCode == .SQLITE_FULL {
             self = .diskFull

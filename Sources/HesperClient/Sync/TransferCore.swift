@@ -37,7 +37,7 @@ package struct TransferCore: Sendable {
         case start(token: String)
         /// Transfers stop: the response to the request in progress is ignored.
         case stop
-        /// The response to the request with this number, or the reason why there is none.
+        /// The response to the request with this serial number, or the reason why there is none.
         case response(Int, Result<ServerResponse, NoResponse>)
         /// The time of the most recent effect ``Effect/wake(at:)`` has come.
         case wake
@@ -121,7 +121,7 @@ package struct TransferCore: Sendable {
         downloads = TransferDownloads(pieceBytes: pieceBytes)
     }
 
-    /// Processes an input, and returns the effects to carry out, in this order.
+    /// Processes an input, and returns the effects in the order in which they must be carried out.
     ///
     /// If it throws, the transaction is rolled back, and the value must be replaced with a copy from before the step.
     package mutating func step(
@@ -300,7 +300,7 @@ package struct TransferCore: Sendable {
         _ files: any AttachmentFiles
     ) throws {
         let table = TransferTable(transaction)
-        // The attachment, and with it the row, may have been deleted after the request was sent.
+        // The attachment may have been deleted after the request was sent. Its row in the table of transfers was then deleted too.
         guard var row = try table.row(job.id) else { return }
         let done = row.done
         let direction: WritableKeyPath<TransferCore, Direction>
@@ -322,8 +322,8 @@ package struct TransferCore: Sendable {
         switch outcome {
         case .progress:
             self[keyPath: direction] = Direction()
-            // Only bytes that were never transferred before reset the number of failures, so that an upload that the
-            // server keeps losing is retried less often.
+            // Only bytes that were never transferred before reset the count of failures, so that an upload that the server keeps
+            // losing is retried less often.
             if row.done > done { row.failures = 0 }
             row.problem = nil
             try table.save(row)
@@ -362,8 +362,8 @@ package struct TransferCore: Sendable {
             try transaction.save(object)
             transaction.noteNewEdits()
         }
-        // If this device lost the file, another device with a copy of the database file may have uploaded the bytes. They are then
-        // downloaded.
+        // If this device lost the file, it downloads the bytes. Another device with a copy of the database file may have uploaded
+        // them.
         if try files.file(transaction.file(of: row.id) ?? row.id)?.isFinished != true {
             try TransferTable(transaction).download(row.id)
         }
@@ -396,7 +396,7 @@ package struct TransferCore: Sendable {
             try postpone(&row, transaction, from: Delay.network, upTo: Delay.maximumNetwork)
         case .immutable where row.isUpload, .tooLarge where row.isUpload: try refuse(row, problem, transaction)
         case .invalidField where row.isUpload:
-            // A part that was damaged on its way is sent again.
+            // A part that was damaged on its way to the server is sent again.
             if problem.pointer == "Content-Digest", row.failures < TransferCore.maximumDamagedParts {
                 try postpone(&row, transaction, from: Delay.network)
             } else {

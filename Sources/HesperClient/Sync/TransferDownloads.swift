@@ -4,7 +4,7 @@ internal import HesperModel
 /// verified at the end.
 struct TransferDownloads: Sendable {
     private let pieceBytes: Int
-    /// The hashes of the unfinished files, up to the bytes that have been read.
+    /// For each unfinished file, the hash of the bytes that have been read so far.
     private var hashers: [UniqueID: AttachmentHasher] = [:]
 
     /// The maximum number of hashes that are kept. When there are more files, all hashes are discarded, and a file is read again

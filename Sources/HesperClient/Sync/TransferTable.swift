@@ -40,7 +40,7 @@ package struct TransferTable {
         package init() {}
     }
 
-    /// The number and size of transfers.
+    /// A number of transfers, and the total size of their files in bytes.
     package struct Amount: Sendable, Equatable {
         package var objects = 0
         package var bytes: Int64 = 0
@@ -223,7 +223,7 @@ package struct TransferTable {
         return isWaiting ?? false
     }
 
-    /// Removes the entries of the bytes of deleted attachments.
+    /// Removes the records of the bytes of deleted attachments. The caller then deletes the files.
     /// - Returns: the names of the files that no attachment uses any more.
     func takeUnneededFiles() throws -> [UniqueID] {
         let ids = try Data.fetchAll(

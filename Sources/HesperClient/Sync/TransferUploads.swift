@@ -9,7 +9,7 @@ enum TransferOutcome: Equatable {
     case finished
     /// The attachment was deleted on the server.
     case deleted
-    /// The state of the upload on the server differs from the assumed state. Continue with another request.
+    /// The state of the upload on the server differs from the state that this device assumed. Continue with another request.
     case restart
     case noResponse
     case refused(ServerProblem)
@@ -36,15 +36,15 @@ struct TransferUploads: Sendable {
     }
 
     enum Step: Equatable {
-        /// Checks whether the server has the bytes.
+        /// Checks whether the server has the attachment's bytes.
         case check
-        /// Sends all bytes.
+        /// Sends all bytes in one request.
         case whole
         /// Begins a resumable upload.
         case begin
         /// Requests the offset of a resumable upload.
         case offset
-        /// Sends a part.
+        /// Sends the part of the file that ends at this offset.
         case part(end: Int64)
     }
 
@@ -111,7 +111,8 @@ struct TransferUploads: Sendable {
         case .check:
             if response.status == 404 { return .restart }
             guard response.isSuccess else { return refusal(response) }
-            // If the server has other bytes under this ID, sending the bytes again yields `immutable`, with an explanation.
+            // If the server has other bytes under this ID, it refuses the next request with `immutable` and an explanation for the
+            // user.
             return response.headers["repr-digest"]?.contains(TransferUploads.base64(row)) == true ? .finished : .restart
         case .whole:
             return response.isSuccess && hasHash(response, of: row) ? .finished : refusal(response)
@@ -129,7 +130,7 @@ struct TransferUploads: Sendable {
             return setOffset(response, &row) ? .progress : refusal(response)
         case .part(let end):
             if response.status == 404 { return begunAgain(&row) }
-            // If the response contains no offset, it is requested next.
+            // If the response does not contain the offset of the upload, the offset is requested next.
             if response.status == 409, ServerProblem(response).kind == .uploadOffset {
                 _ = setOffset(response, &row)
                 return .restart

@@ -1,7 +1,7 @@
 internal import HesperModel
 
-/// A value that reads and writes its registers itself. Its `Codable` methods call the methods of this protocol if the value is that of
-/// a property and the coder is an ``ImageDecoder`` or an ``ImageEncoder``.
+/// A value that reads and writes its registers itself. Its `Codable` methods call the methods of this protocol if the value belongs
+/// to a property and the coder is an ``ImageDecoder`` or an ``ImageEncoder``.
 protocol RegisterCoded {
     /// Reads the registers whose names are `name` or begin with it.
     init(_ reader: ImageReader, _ name: String) throws

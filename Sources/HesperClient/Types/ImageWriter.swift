@@ -124,7 +124,8 @@ final class ImageWriter {
     }
 
     /// The attributes that differ from those that were read.
-    /// - Parameter ofFixed: whether to return only the fields that are set once, or only the attributes that edits change.
+    /// - Parameter ofFixed: true to return only the fields that are set once; false to return only the attributes that edits
+    ///   change.
     func changes(ofFixed: Bool) throws -> [AttributeChange] {
         var originals: [String: Leaf] = [:]
         for (name, leaf) in read { originals[name] = leaf }

@@ -42,7 +42,7 @@ extension Merged: Codable {
     }
 }
 
-/// A property declared with ``Merged``, whatever its value is.
+/// A property declared with ``Merged``, whatever the type of its value.
 protocol AnyMerged: RegisterCoded {
     var name: String { get }
 }

@@ -139,8 +139,8 @@ extension MergedSet: RegisterCoded {
         }
         var found: [(clock: Clock, key: String, element: Element)] = []
         if MergedSet.isResolved {
-            // If several registers lead to one object, the register with the greatest clock decides (merge.md,
-            // Membership).
+            // A tag has several registers if other tags were merged into it. The register with the greatest clock determines
+            // whether the tag is in the set (merge.md, Membership).
             var live: [UniqueID: (clock: Clock, isIn: Bool)] = [:]
             for (attribute, value) in registers {
                 guard let member = UniqueID(String(attribute.dropFirst(prefix.count))), case .bool(let isIn) = value,

@@ -4,8 +4,8 @@ public enum StoreError: Error, Sendable, Equatable {
     case invalidType(String)
     /// A value cannot be stored. The message names the property and the limit.
     case invalidValue(String)
-    /// A set would exceed the number of members that it may have over its lifetime, including removed ones. Declare a
-    /// separate type instead.
+    /// A set would exceed the maximum number of members over its lifetime, which includes removed members. Declare a separate type
+    /// instead.
     case tooManyMembers(set: String, limit: Int)
     /// The object does not exist, or was deleted.
     case notFound(objectType: String, id: String)

@@ -29,8 +29,8 @@ extension SyncedObject {
 
 extension SyncedObject {
     /// Reads an object from its image. Its properties keep the values that were read.
-    /// - Parameter resolve: returns the live object to which the ID of a tag or an attachment leads; nil if that object
-    ///   is deleted or unknown (merge.md, Membership).
+    /// - Parameter resolve: returns the ID of the live object for the ID of a tag or an attachment; nil if the object is deleted or
+    ///   unknown (merge.md, Membership).
     package init(image: ObjectImage, resolve: @escaping (UniqueID) throws -> UniqueID? = { $0 }) throws {
         let shape = Shape<Self>.shared
         if let problem = shape.problem { throw problem }

@@ -101,8 +101,9 @@ struct MemoryRevocation: Sendable {
 }
 
 extension MemoryScope {
-    /// Undoes changes that a revoked device pushed after a moment. It first processes the notes and objects of apps, so that
-    /// afterwards no note holds a tag or an attachment because of the device, and then tags and attachments.
+    /// Undoes the changes that a revoked device pushed after a given time. Tags and attachments are processed last, because a tag
+    /// or an attachment is not deleted while a note holds it. By then, the tags and attachments that the device added to notes were
+    /// removed from them.
     mutating func undo(
         _ revocation: inout MemoryRevocation, by requester: NodeID?, server: NodeID, at now: Timestamp
     ) throws {
@@ -136,7 +137,8 @@ extension MemoryScope {
                             Change(
                                 uniqueID: id, section: entity.section, edits: edits,
                                 textBase: entity.register(.text)?.clock)))
-                    // An attachment that returns to a note must leave the note that holds it now in the same push.
+                    // An attachment belongs to one note. If it is put back into a note, the same push must remove it from the note
+                    // that holds it now. That note is therefore processed too.
                     for case .attachment(let member) in edits.filter({ $0.value == .bool(true) }).map(\.attribute) {
                         pending += notes(holding: member).filter { !known.contains($0) }
                     }

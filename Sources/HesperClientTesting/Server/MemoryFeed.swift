@@ -15,7 +15,8 @@ struct FeedToken: Sendable, Equatable {
     /// The number and size of the objects that follow; nil if none follow or if they have not been counted.
     var remaining: FeedSize?
 
-    /// The objects that the reader has received are in the states that they had at this sequence number, or in later states.
+    /// The sequence number up to which the reader is current. Objects that it has received are in their states at this sequence
+    /// number or in later states.
     var sequence: Int64 {
         switch position {
         case .after(let sequence): sequence
@@ -113,7 +114,7 @@ struct FeedPage {
 
     private typealias Row = (sequence: Int64, state: ObjectState)
 
-    /// Calls `body` with the rows that follow a position, in their order, until it returns false.
+    /// Calls `body` with the rows that follow a position, in their order, until `body` returns false.
     /// - Returns: false if the position is at the end, so that there are no rows.
     private static func scan(
         at position: FeedToken.Position, of scope: MemoryScope, _ body: (Row) -> Bool

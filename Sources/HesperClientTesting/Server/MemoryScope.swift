@@ -28,7 +28,7 @@ package struct MemoryScope: Sendable {
     package private(set) var digest = Digest.zero
     /// Texts that lost words in a merge, in the order of the merges.
     package private(set) var lostTexts: [LostText] = []
-    /// The objects that each push changed or added edits to, in their order. An object may be listed several times.
+    /// The objects that pushes changed or added edits to, in the order of the pushes. An object may be listed several times.
     package private(set) var touched: [UniqueID] = []
     /// The deletions, each with the device that pushed it and the time of the push.
     package private(set) var deletions: [(deleted: DeletedObject, pushedBy: NodeID?, pushedAt: Timestamp)] = []
@@ -42,7 +42,7 @@ package struct MemoryScope: Sendable {
     private var tagNames: [String: UniqueID] = [:]
     /// For each tag and attachment, the notes that hold it.
     private var notesByMember: [UniqueID: Set<UniqueID>] = [:]
-    /// The revoked devices, each with the time after which its edits are rejected, if there is one.
+    /// The revoked devices, each with the time after which the edits that it pushed are undone or rejected, if there is one.
     private(set) var revocations: [NodeID: MemoryRevocation] = [:]
     /// The sequence number of the scope at the last restore; nil if the scope was never restored.
     private(set) var restoredSequence: Int64?
@@ -105,7 +105,7 @@ package struct MemoryScope: Sendable {
             }
         }
         touched += outcome.changes.map(\.uniqueID) + outcome.parcels.map(\.object)
-        // Names are claimed after all of them were released, because two tags may swap their names.
+        // Names are claimed only after the former names of all changed tags were released, because two tags may swap their names.
         for change in outcome.changes { claim(change) }
         for parcel in outcome.parcels {
             position += 1
@@ -140,14 +140,15 @@ package struct MemoryScope: Sendable {
         for member in entity.heldMembers { notesByMember[member, default: []].insert(change.uniqueID) }
     }
 
-    /// The objects that need not be sent back to the sender: all of the sender's changes of the object were applied,
-    /// and the object was new or had not changed since the sender read it.
+    /// The objects that need not be sent back to the sender: all of the sender's changes of the object were applied, and the object
+    /// was unknown before the push, or had not changed since the sender read it.
     private static func echoes(
         of outcome: MergeOutcome, _ sequences: [UniqueID: Int64], since read: Int64
     ) -> [UniqueID: Int64] {
         var before: [UniqueID: Int64] = [:]
         for change in outcome.changes {
-            // An object that did not exist before may have edits of other devices, which the sender lacks, so it is not an echo.
+            // A state without a sequence number means that edits of other devices were stored before the object existed. The sender
+            // lacks these edits, so the object is not an echo.
             if let state = change.before { before[change.uniqueID] = state.sequence ?? .max }
         }
         var echoes: [UniqueID: Int64] = [:]
@@ -256,7 +257,7 @@ extension MemoryScope: Bag {
 }
 
 extension Entity {
-    /// The folded name of a tag that exists.
+    /// The name of a tag that exists, in the form in which names are compared (``TagName``).
     fileprivate var liveTagName: String? {
         if case .tag(let tag) = self, tag.exists { TagName.fold(tag.name) } else { nil }
     }

@@ -250,7 +250,7 @@ extension ServerCore {
             accounts[caller.account].scope.files.uploads[id] = upload
             return response
         } catch {
-            // Another attempt to complete the upload would fail in the same way.
+            // Removes the upload, because another attempt to complete it would fail in the same way.
             accounts[caller.account].scope.files.uploads[id] = nil
             throw error
         }

@@ -22,7 +22,7 @@ extension ServerCore {
     private static let streamsPerDevice = 8
 
     /// Opens a stream.
-    /// - Returns: the number of the stream, or the response that refuses it.
+    /// - Returns: the serial number of the stream, or the response that refuses it.
     package mutating func openStream(
         _ request: ServerRequest, at now: Timestamp
     ) -> Result<Int, StreamRefused> {

@@ -19,7 +19,7 @@ extension ServerCore {
         }
     }
 
-    /// Forgets unfinished uploads, as after a day.
+    /// Removes all unfinished uploads, as the real server does after a day.
     package mutating func forgetUploads() {
         for index in accounts.indices { accounts[index].scope.files.uploads = [:] }
     }

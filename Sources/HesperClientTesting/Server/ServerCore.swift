@@ -308,7 +308,7 @@ private struct DigestReport {
     private var total = Sum()
     private var children: [String: Sum] = [:]
     private var items: [(id: UniqueID, type: String, digest: Digest)] = []
-    /// If at most this many objects have the prefix, the response contains the digest of each.
+    /// If the IDs of at most this many objects have the prefix, the response contains the digest of each object.
     private static let fewObjects = 16
 
     init(prefix: String, _ scope: MemoryScope) {

@@ -62,11 +62,11 @@ struct Ledger {
 
     // MARK: Exceptions
 
-    /// Words that may be in no text, because a merge replaced them or a revocation undid their edits. They are in the history of
-    /// a note.
+    /// Words that need not be in any text, because a merge replaced them or a revocation undid their edits. They are in the history
+    /// of a note.
     private(set) var superseded: Set<String> = []
-    /// Words that may be in no text, because a device deleted their note without having received them, and the server could not know
-    /// this (docs/decisions, record 71).
+    /// Words that need not be in any text, because a device deleted their note without having received them, and the server could
+    /// not know this (docs/decisions, record 71).
     private(set) var unseen: Set<String> = []
     /// Words that may occur twice in a text (``mayDouble(_:)``).
     private(set) var doubled: Set<String> = []

@@ -88,7 +88,7 @@ package final class Life {
             }
             if isSettling, events % 8 == 0, try isSettled() { break }
             if now > end || events > Life.eventLimit {
-                // The objects that differ are reported first.
+                // First reports the objects in which a local copy differs from the server's data.
                 for device in devices where !device.isLost { try checkCopy(of: device, server.core.accounts[0].scope) }
                 fail("the copies are not equal after \(events) events: \(try unsettled())")
             }
@@ -144,7 +144,7 @@ package final class Life {
         for (index, device) in devices.enumerated() where !device.isLost {
             device.offlineUntil = 0
             if try device.database.read({ try $0.sessionToken }) == nil { try signIn(index) }
-            // A device that does not sync now must become settled too, but later.
+            // A device that is not told to sync now must become settled too, when it syncs by itself later.
             guard generator.isTrue(withProbability: 0.5) else { continue }
             device.addSyncNow()
             try takeInputs(index)
@@ -201,7 +201,7 @@ package final class Life {
             guard run == devices[index].run, !devices[index].isLost else { return }
             let device = devices[index]
             let received = isOffline(index) ? .failure(NoResponse("offline")) : result
-            // The answered changes are recorded before the step, because the step may send the next push.
+            // `answered` is set before the step, because the step may send the next push and change `pushed`.
             if number == device.pushNumber, case .success(let response) = received, response.isSuccess {
                 (device.answered, device.answeredAt) = (device.pushed, now)
             }

@@ -95,7 +95,7 @@ extension Life {
             guard var object = try transaction.object(id, type: type) else { return }
             try transaction.edit(&object, attribute, value)
             try transaction.save(object)
-            // Changes are shown immediately (clients.md, rule 1).
+            // The app must see its change immediately (clients.md, rule 1).
             if try transaction.object(id, type: type)?.value(attribute)?.json != value.json {
                 self.fail("\(self.devices[index].name) does not show its edit of \(attribute) of \(id)")
             }

@@ -129,7 +129,7 @@ extension Life {
             if Set(single).count != single.count { fail("the text of \(id) has a word twice: \(note.text)") }
             current.formUnion(words)
         }
-        // Words on the shelf are not lost, because a person sees them.
+        // Words in rejected changes, which are on the shelf, are not lost, because a person sees them.
         for device in devices where !device.isLost {
             for change in try device.database.read({ try $0.shelf() }) {
                 if case .string(let text)? = change.value { current.formUnion(text.words) }

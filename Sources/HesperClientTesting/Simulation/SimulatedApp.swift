@@ -1,7 +1,7 @@
 internal import HesperClient
 internal import HesperModel
 
-/// The types of the app on simulated devices, beside notes, tags and attachments.
+/// An object of the app on simulated devices. The app also has notes, tags and attachments.
 struct Recipe: SyncedObject {
     static let objectType = "recipe"
     var id = ObjectID<Recipe>()

@@ -23,13 +23,14 @@ final class SimulatedDevice {
     var transferStatus = TransferStatus()
     /// Whether the response to a request of the transfers is awaited.
     var isTransferring = false
-    /// The number of the app's current run. It is raised with every start of the app. Events of an earlier run are ignored.
+    /// The serial number of the app's current run. It is incremented with every start of the app. Events of an earlier run are
+    /// ignored.
     private(set) var run = 0
-    /// The number of the current event stream. Events of earlier streams are ignored.
+    /// The serial number of the current event stream. Events of earlier streams are ignored.
     var stream = 0
-    /// The number of the open stream on the server.
+    /// The serial number that the server has given to the open stream.
     var serverStream: Int?
-    /// The time at which the last event of the stream arrives, so that events arrive in their order.
+    /// The arrival time of the event that was sent most recently. Later events arrive after it, so that their order is kept.
     var lastArrival: Int64 = 0
     /// The time until which the device has no network.
     var offlineUntil: Int64 = 0
@@ -37,7 +38,7 @@ final class SimulatedDevice {
     var wake = 0
     /// The serial number of the latest `wake` effect of `transfers`. Earlier ones are then ignored.
     var transferWake = 0
-    /// The number of the last sync request.
+    /// The serial number of the last sync request.
     var pushNumber = 0
     /// The changes in the last sync request.
     var pushed = ""

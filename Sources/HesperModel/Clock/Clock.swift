@@ -5,7 +5,7 @@
 ///
 ///     Clock("2026-11-21T08:47:12.345Z-0003-9f86d081884c7d65")
 public struct Clock: Hashable, Sendable {
-    /// One number with the milliseconds in the upper 48 bits and the counter in the lower 16 bits.
+    /// The clock's milliseconds in the upper 48 bits, and its counter in the lower 16 bits.
     public let time: UInt64
     public let node: NodeID
 
@@ -61,7 +61,7 @@ extension Clock {
 }
 
 extension Clock: LosslessStringConvertible {
-    /// Parses a clock in exactly the form of ``description``. Hex digits may have either case.
+    /// Parses a clock in the form of ``description``; nil for any other text. The hex digits may also be in upper case.
     public init?(_ text: String) {
         var copy = text
         let clock: Clock?? = copy.withUTF8 { bytes in

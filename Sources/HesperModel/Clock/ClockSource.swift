@@ -22,10 +22,11 @@ public struct ClockSource: Sendable, Equatable {
 
     /// Makes a clock that is greater than all clocks made or observed before.
     ///
-    /// - Parameter wall: the current time, in milliseconds since 1970. If the greatest earlier clock has this time or a later
-    ///   time, the new clock has the time of that clock and the next counter. A counter overflow carries into the milliseconds.
+    /// - Parameter wall: the current time, in milliseconds since 1970. If the greatest earlier clock has at least this many
+    ///   milliseconds, the new clock has the milliseconds of that clock and the next counter. If the counter overflows, the
+    ///   milliseconds increase by one.
     public mutating func tick(at wall: UInt64) -> Clock {
-        // The time does not increase beyond the year 9999. Clocks that are made after that year differ only in their nodes.
+        // The time does not increase beyond the year 9999. From then on, all clocks of this source are equal.
         let ceiling = Clock.greatestMilliseconds << 16 | 0xffff
         time = min(max(time + 1, min(wall, Clock.greatestMilliseconds) << 16), ceiling)
         return Clock(time: time, node: node)

@@ -2,8 +2,8 @@ import Foundation
 
 /// Computes Unicode's NFC from Foundation's decompositions.
 ///
-/// Foundation's own NFC is not used. On Linux it confuses a letter beyond U+FFFF with the letter that has the same lower 16
-/// bits (U+1042D U+0308 becomes U+04EC), and its time is quadratic in the length of a run of marks.
+/// Foundation's own NFC is not used. On Linux it confuses a letter beyond U+FFFF with the letter that has the same lower 16 bits
+/// (U+1042D U+0308 becomes U+04EC). Its time is also quadratic in the number of successive combining marks.
 public enum CanonicalForm {
     /// Converts `text` to NFC as specified in Unicode 3.11 (D117), in nearly linear time.
     public static func composed(_ text: String) -> String {
@@ -43,7 +43,8 @@ public enum CanonicalForm {
             return Unicode.Scalar(first.value + second.value - 0x11A7)
         default: break
         }
-        // The scalars are decomposed before they are composed, because Foundation does not compose U+0CCA U+0CD5 to U+0CCB.
+        // Foundation does not compose U+0CCA U+0CD5 to U+0CCB, unless U+0CCA is decomposed first. So both scalars are decomposed,
+        // and then composed.
         let parts = decomposed(String(first) + String(second))
         let scalars = string(parts).precomposedStringWithCanonicalMapping.unicodeScalars
         guard scalars.count == 1, let composition = scalars.first, decomposed(String(composition)) == parts

@@ -61,7 +61,7 @@ public struct JSONReader {
     @inline(__always)
     private mutating func skipSpace() {
         while index < bytes.count, bytes[index] == 0x20 || (0x09...0x0d).contains(bytes[index]) {
-            // The bytes 0b and 0c are in this range but are not white space in JSON.
+            // The range 0x09...0x0d includes the bytes 0x0b and 0x0c, which are not white space in JSON.
             if bytes[index] == 0x0b || bytes[index] == 0x0c { return }
             index += 1
         }

@@ -1,6 +1,6 @@
 /// Read access to the bag of one scope, for a merge that holds the scope's lock.
 public protocol Bag {
-    /// The state of each of these objects before the push. The result has no entries for objects that the scope does not know.
+    /// The states of the given objects before the push. The result has no entries for objects that the scope does not know.
     /// - Parameter load: counts the bytes of the bodies that are read, and throws if there are too many.
     func states(of ids: [UniqueID], counting load: inout BagLoad) throws -> [UniqueID: ObjectState]
     /// The live tag whose folded name is `foldedName`; nil if there is none.
@@ -14,10 +14,10 @@ public protocol Bag {
     func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock?
     /// The texts of an object whose ``Parcel/missingAncestors`` is not empty, in any order.
     func textDescents(of object: UniqueID) throws -> [TextDescent]
-    /// The clock of the text that was current when the scope was at this sequence number; nil if the object had no text.
+    /// The clock of the text that was current when the scope had the given sequence number; nil if the object had no text.
     func currentText(of object: UniqueID, at sequence: Int64) throws -> Clock?
-    /// Like ``parcels(of:holding:)``, but for the deleted note from which `note` was rescued. Returns only parcels that were
-    /// added before that note was deleted.
+    /// The parcels of the deleted note whose words were rescued into `note`, if they may contain an edit with this clock, the
+    /// newest first. Parcels that were added after the deletion are not returned.
     func parcels(rescuedInto note: UniqueID, holding clock: Clock) throws -> [Parcel]
     /// The size and hash of the bytes of an attachment; nil if the server does not have the bytes.
     func attachmentData(of attachment: UniqueID) throws -> AttachmentData?
@@ -62,7 +62,8 @@ public struct AttachmentData: Sendable, Equatable {
 /// The current state of an object: its folded attributes, or its DeletedObject.
 public enum ObjectState: Sendable, Equatable {
     /// The folded attributes of the object.
-    /// - Parameter sequence: the sequence number of the object's most recent change; nil as long as the object does not exist.
+    /// - Parameter sequence: the sequence number of the object's most recent change; nil as long as the object lacks the field
+    ///   that it needs to exist.
     case entity(Entity, sequence: Int64?)
     case deleted(DeletedObject, sequence: Int64)
 

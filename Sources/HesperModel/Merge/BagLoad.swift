@@ -1,5 +1,5 @@
-/// Counts and limits the bytes of the stored bodies that the merge of a push loads. All of these bodies stay in memory until
-/// the push is merged.
+/// Counts and limits the bytes of the stored objects that the merge of a push loads, as JSON (their bodies). All of these objects
+/// stay in memory until the push is merged.
 public struct BagLoad: Sendable {
     private let limit: Int
     private var bytes = 0

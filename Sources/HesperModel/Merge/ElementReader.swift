@@ -6,8 +6,8 @@ struct ElementReader {
     private(set) var edits: [Edit] = []
     private(set) var rejected: [String: Problem] = [:]
     private let clocks: JSONObject
-    /// The names of the fields that were read. All other members of the element are rejected as unknown. It is an array because
-    /// searching a few names is faster than hashing them.
+    /// The names of the fields that were read. All other members of the element are rejected as unknown. The names are in an
+    /// array, because searching a few names is faster than hashing them.
     private var read = ["uniqueID", "clocks"]
     /// The names of the fields that were read and that have clocks.
     private var clocked: [String] = []
@@ -106,8 +106,8 @@ struct ElementReader {
             for (index, element) in elements.enumerated() {
                 let path = "/\(field)/\(index)"
                 guard case .string(let text) = element else {
-                    // An element that is not a string could mean any of the members with a clock. So it is not known which
-                    // members to set to false.
+                    // An array entry that is not a string could stand for any of the members that have a clock. So it is unknown
+                    // which members the array omits, and the whole field is rejected.
                     reject(field, .invalidField, "\(field) must contain only UUIDs", at: path)
                     return
                 }

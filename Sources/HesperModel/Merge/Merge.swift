@@ -114,7 +114,7 @@ public struct Merge {
             receipt.problem = wrongType(entity.objectType, id, at: "\(change.pointer)/uniqueID")
             return
         }
-        // Edits of a deleted object are added to the bag, so that "Recently deleted" has them, but they are not folded.
+        // Edits of a deleted object are added to the bag, so that the list "Recently deleted" can show them. They are not folded.
         var isDeleted = false
         if case .deleted? = draft.state(id) { isDeleted = true }
         var edits = change.edits
@@ -151,7 +151,7 @@ public struct Merge {
                 receipt.rejected[field] = Problem(
                     .clockReused,
                     "The clock of \(field) was already used for another value: two copies of this device exist. "
-                        + "Sign in for a new node and set the field again.",
+                        + "Sign in again to get a new node, then set the field again.",
                     at: pointer)
                 continue
             case .absent: break
@@ -172,8 +172,8 @@ public struct Merge {
             receipt.edits.append((edit, false))
         }
         if isDeleted, draft.parcels[parcel].edits.allSatisfy({ $0.clock == nil }) {
-            // For an edit without a clock, the server cannot tell whether the bag already has it. If the change has no new edit
-            // with a clock, it is assumed that the whole change was sent before.
+            // For an edit without a clock, the server cannot tell whether the bag already contains this edit. If the change
+            // contains no new edit with a clock, the server assumes that the whole change was sent before.
             draft.clear(parcel)
         }
         if !isDeleted, !draft.parcels[parcel].edits.isEmpty || draft.state(id) != nil { draft.set(id, .entity(entity)) }

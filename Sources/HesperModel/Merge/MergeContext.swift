@@ -41,7 +41,7 @@ extension Merge {
         /// Text merges that were computed before the scope was locked. Nil if all texts are merged while it is locked, whatever
         /// their size.
         public var texts: PreparedTexts?
-        /// The maximum total size of the texts that are merged without preparation, in bytes.
+        /// The maximum total size of the texts that are merged while the scope is locked, in bytes. Larger texts must be in `texts`.
         public var textBytes = 256 << 10
         /// The maximum size of the stored bodies that a merge loads into memory, in bytes.
         public var loadBytes = 256 << 20

@@ -57,7 +57,7 @@ struct MergeRescues {
             switch draft.state(id) {
             case nil: try make(id, from: note, in: &draft)
             case .entity(let entity)?: try add(note, to: entity, in: &draft, &texts)
-            // The note that was created by an earlier rescue was itself deleted.
+            // An earlier rescue created the new note, and that note was deleted since. It is not created again.
             case .deleted?: continue
             }
             _ = deleted.fold(
@@ -76,8 +76,8 @@ struct MergeRescues {
         var edits: [Edit] = []
         if let date = note.creationDate { edits.append(Edit(.creationDate, .date(date), at: nil)) }
         if let clock = note.textClock { edits.append(Edit(.text, .string(note.text), at: clock)) }
-        // Tags that were removed from the note are copied too: when two tags are merged, the membership with the greater clock
-        // decides whether the note has the tag.
+        // Removed tags are copied too, with their clocks. If a removed tag is later merged with a tag that the note has, the note
+        // keeps the merged tag only if the clock of the removal is the smaller one.
         for (tag, register) in note.tags.sorted {
             edits.append(Edit(.tag(tag), .bool(register.value), at: register.clock))
         }
@@ -96,8 +96,8 @@ struct MergeRescues {
         draft.set(id, .entity(entity))
     }
 
-    /// Adds the text of the deleted note to the history of a rescued note that already exists, because a device gave the
-    /// rescued note back to a restored server.
+    /// Adds the text of the deleted note to the history of a rescued note that already exists, because a device resent the
+    /// rescued note to a restored server.
     private func add(
         _ note: Note, to entity: Entity, in draft: inout ScopeDraft, _ texts: inout MergeTexts
     ) throws {

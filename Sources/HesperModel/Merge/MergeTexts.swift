@@ -24,13 +24,13 @@ struct MergeTexts {
         var baseValue: String?
         /// The clocks of other texts from which this text descends, as stated by the client. See ``Change/textAfter``.
         var after: [Clock]?
-        /// Whether this text was not pushed itself, but sent along with another text as its base.
+        /// True if this text was sent only as the base of a pushed text.
         var isBase = false
         var replacesUnread = false
 
-        /// Whether a device resends the text to a restored server.
+        /// Whether a device resends the text to a restored server. The device then states the text's own clock as its base.
         var isResent: Bool { base == clock }
-        /// The clocks of other texts that this text names.
+        /// The clocks of the texts that the push states as ancestors of this text, without this text's own clock.
         var named: [Clock] { ([base].compactMap(\.self) + (after ?? [])).filter { $0 != clock } }
     }
 
@@ -45,8 +45,8 @@ struct MergeTexts {
         case unknown
     }
 
-    /// Adds a pushed text to a note. If the fold does not yield the text that must be current, also adds that text with a clock
-    /// of the server.
+    /// Adds a pushed text to a note, and determines which text is current. If that text does not have the greatest clock, adds it
+    /// once more with a new clock of the server, so that the fold yields it.
     mutating func merge(
         _ text: Incoming, into entity: inout Entity, parcel: Int, in draft: inout ScopeDraft
     ) throws {
@@ -177,7 +177,7 @@ struct MergeTexts {
             // If the base is the current text, no text in the bag descends from the pushed text. A text that descends from the
             // pushed text would be newer than the base, and the base would not be current.
             if text.base == current, text.after?.isEmpty != false { return .current }
-            // If a client does not send `textAfter`, its text descends from the previous text of the same node.
+            // If a client does not send `textAfter`, its text is treated as a descendant of the previous text of the same node.
             if text.after == nil, current.node == text.clock.node { return .current }
         }
         let known = try draft.textDescents(of: id)
@@ -187,8 +187,8 @@ struct MergeTexts {
         let base: Clock?
         if text.isResent {
             guard let restored = draft.context.restoredSequence else { return text.isBase ? .history : .unknown }
-            // Texts that devices resend to a restored server form a chain in the order of their clocks. The chain starts at
-            // the text that was current when the server was restored.
+            // Texts that devices resend to a restored server are ordered by their clocks, and each is treated as a descendant of
+            // the text before it. The first one descends from the text that was current when the server was restored.
             let resent = known.filter { $0.missingAncestors.contains($0.clock) && $0.sequence > restored }
             if resent.contains(where: { $0.clock > text.clock }) { return .history }
             base =
@@ -221,8 +221,8 @@ struct MergeTexts {
         return max(base, own ?? base)
     }
 
-    /// The clocks that a text names and whose texts the bag lacks. If a device resends the text to a restored server,
-    /// the text's own clock is added.
+    /// The clocks of those stated ancestors of a text that the bag lacks. If a device resends the text to a restored server, the
+    /// text's own clock is added.
     private func missingAncestors(of text: Incoming, _ entity: Entity, in draft: ScopeDraft) throws -> [Clock] {
         let current = entity.register(.text)?.clock
         var missing = try text.named.filter { try $0 != current && !draft.hasText($0, of: entity.uniqueID) }
@@ -237,8 +237,8 @@ struct MergeTexts {
         let isMerged =
             current.node == draft.context.server && !unmerged.contains(clock) && !history.contains(clock)
         var field = Receipt.Field(isMerged ? .merged : .superseded, clock: current)
-        // The locations refer to the text that resulted from this merge. The locations are omitted if another text of the same
-        // push has replaced that result.
+        // The locations of the superseded words refer to the text that resulted from this merge. If another text of the same push
+        // has replaced that text, the locations are no longer valid, and the words are omitted.
         if let (words, result) = superseded[clock], result == current { field.superseded = words }
         return field
     }
@@ -246,7 +246,7 @@ struct MergeTexts {
 
 /// Functions that look up the texts of a note.
 extension ScopeDraft {
-    /// The texts of an object, in the bag and in this push, whose ``Parcel/missingAncestors`` is not empty.
+    /// The texts of an object that have missing ancestors (``Parcel/missingAncestors``), in the bag and in this push.
     fileprivate func textDescents(of id: UniqueID) throws -> [TextDescent] {
         let known = wasKnown(id) ? try bag.textDescents(of: id) : []
         return known

@@ -50,15 +50,15 @@ public struct Push: Sendable, Equatable {
     }
 }
 
-/// The changes of one object in a push.
+/// The changes to one object in a push.
 public struct Change: Sendable, Equatable {
     public let uniqueID: UniqueID
     public let section: Section
     /// The JSON Pointer of the element in the request, for example `/changes/notes/0`.
     public let pointer: String
     public var edits: [Edit]
-    /// The clock of the text from which the pushed text descends. If a device gives the pushed text back to a restored server,
-    /// this is the clock of the pushed text itself (merge.md, Text).
+    /// The clock of the text from which the pushed text descends. If a device resends the pushed text to a restored server, this
+    /// is the clock of the pushed text itself (merge.md, Text).
     public var textBase: Clock?
     /// The text whose clock is ``textBase``, if the client sends it.
     public var textBaseValue: String?
@@ -90,7 +90,8 @@ public struct Deletion: Sendable, Equatable {
     public let uniqueID: UniqueID
     public let objectType: ObjectType
     public let mergedInto: UniqueID?
-    /// The note that was created with the rescued words, if a device gives an earlier deletion back to a restored server.
+    /// The note with the rescued words that the server created when the device first sent this deletion. It is set only if the
+    /// device resends the deletion to a restored server.
     public let rescuedInto: UniqueID?
     /// The date of the deletion; nil for the current time.
     public let deletionDate: Timestamp?

@@ -195,7 +195,7 @@ public enum PushReader {
 }
 
 extension Entity {
-    /// Reads a stored ``body``.
+    /// Reads an object from its stored ``body``.
     /// - Throws: ``Problem`` `internal-error` if the body is damaged.
     public static func read(
         _ body: UnsafeRawBufferPointer, id: UniqueID, section: Section

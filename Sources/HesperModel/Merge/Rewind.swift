@@ -24,8 +24,9 @@ public struct Rewind: Sendable {
     private struct EditKey {
         let attribute: Attribute
         let clock: Clock?
-        /// The digest of a text. Nil if the attribute is not a text, or if the text was thinned away. If a text of the server has
-        /// the digest of a pushed text, the server only gave the pushed text a new clock. Otherwise the text is a merge.
+        /// The digest of the text that the edit sets. Nil if the attribute is not a text, or if the text was thinned away. A text
+        /// of the server that has the digest of a pushed text is that pushed text with a new clock. Any other text of the server
+        /// is the result of a merge.
         let digest: Digest?
         let hasValue: Bool
     }
@@ -35,7 +36,7 @@ public struct Rewind: Sendable {
         self.moment = moment
     }
 
-    /// The location of a value in the bag: the clock of its edit, and the position of the parcel.
+    /// The location of a value in the bag: the clock of the edit that set the value, and the position of the edit's parcel.
     public struct Version: Sendable, Equatable {
         public let clock: Clock
         public let position: Int64
@@ -55,8 +56,8 @@ public struct Rewind: Sendable {
         /// Delete the object, because all of its edits are undone.
         case delete
         /// Restore these registers.
-        /// - Parameter isPartial: whether some of the device's edits cannot be undone: those of immutable attributes, and the name
-        ///   of a tag that has had no other.
+        /// - Parameter isPartial: whether some of the device's edits cannot be undone. These are edits of immutable attributes,
+        ///   and the name of a tag that never had another name.
         case restore([Restoration], isPartial: Bool)
     }
 
@@ -97,7 +98,8 @@ public struct Rewind: Sendable {
         var restorations: [Restoration] = []
         for (attribute, register) in registers {
             guard let last = register.lastUndone, entity.register(attribute)?.clock == last else { continue }
-            // A tag must have a name, and names have no default. So a name is not undone if there is no other.
+            // A tag must have a name, and names have no default. So the name of a tag is kept if the tag has no other name to
+            // restore.
             guard attribute.hasDefault || register.restorable != nil else {
                 isPartial = true
                 continue

@@ -84,8 +84,8 @@ struct ScopeDraft {
         return parcels.count - 1
     }
 
-    /// Appends an edit to a parcel.
-    /// - Parameter missing: for a text, the clocks that it names and whose texts the bag lacks.
+    /// Appends an edit to a parcel. If the edit sets a text, `missing` contains the clocks of those ancestors of the text that
+    /// the bag lacks.
     mutating func append(_ edit: Edit, to parcel: Int, missing: [Clock] = []) {
         parcels[parcel].edits.append(edit)
         parcels[parcel].missingAncestors += missing
@@ -176,7 +176,7 @@ struct ScopeDraft {
             at: pointer)
     }
 
-    /// The server's present clock. A device that receives it computes how far its own clock is off.
+    /// The server's present clock. A device that receives it computes the difference between its own clock and the server's.
     private var serverNow: Clock {
         var clocks = clocks
         return clocks.tick(at: wall)

@@ -9,7 +9,8 @@ public enum Field: String, Sendable, CaseIterable {
     case mimeType, width, height, filename, preview, byteCount, sha256
     case objectType
 
-    // Inlined because it runs for each edit. After inlining, reading one property of the row costs no more than a switch.
+    // This property is inlined because it is read for each edit. After inlining, reading one property of a row costs no more than
+    // a switch.
     @inline(__always)
     private var row: Row {
         switch self {
@@ -58,8 +59,8 @@ public enum Field: String, Sendable, CaseIterable {
         case register
         /// The first value is current. An edit that pushes a different value is rejected.
         case once
-        /// An edit that pushes a different type name is rejected. If edits with different names are folded nevertheless, the
-        /// smallest name is current.
+        /// The field is set once, as with ``once``, and the value is the name of a type. If edits with different names are folded
+        /// nevertheless, the smallest name is current.
         case type
         /// The earliest date is current.
         case earliest

@@ -69,7 +69,8 @@ public enum FieldValue {
             if PlainBytes.containsNUL(text) {
                 return .failure(FieldError("must not contain the character U+0000"))
             }
-            // JSON writes one byte of a string as at most six bytes. So only long strings must be measured as JSON.
+            // In JSON, each byte of a string takes at most six bytes. A string of up to a sixth of the limit therefore fits, and
+            // only longer strings must be measured as JSON.
             if text.utf8.count > Limits.attributeValueBytes / 6, json.bytes.count > Limits.attributeValueBytes {
                 let limit = Limits.attributeValueBytes
                 return .failure(FieldError("must have at most \(limit) bytes of JSON", limit: limit))

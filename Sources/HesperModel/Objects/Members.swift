@@ -22,11 +22,12 @@ public struct Members: Sendable, Equatable {
     /// tag that it was merged into.
     public var raw: [UniqueID] { Members.listed(registers) }
 
-    /// The live tags or attachments of the note, as shown to users. A deleted member is replaced by the object to which its
-    /// `mergedInto` leads. If several registers lead to one object, the register with the greatest clock decides (merge.md,
+    /// The live tags or attachments of the note, as shown to users. A tag that was merged is replaced by the tag into which it
+    /// was merged. If several registers then refer to the same object, the register with the greatest clock counts (merge.md,
     /// Membership).
     ///
-    /// - Parameter resolve: returns the live object to which an ID leads; nil for deleted and unknown objects.
+    /// - Parameter resolve: returns the ID itself if its object is live, or the ID of the live object into which its object was
+    ///   merged; nil if there is none.
     public func resolved(_ resolve: (UniqueID) throws -> UniqueID?) rethrows -> [UniqueID] {
         var live: [UniqueID: Register<Bool>] = [:]
         for (member, register) in registers {

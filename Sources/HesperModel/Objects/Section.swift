@@ -1,4 +1,4 @@
-/// The four lists of objects in a push, a page and a feed.
+/// The four kinds of objects. A push, a page and a feed have a separate list of objects for each section.
 public enum Section: Int, Sendable, CaseIterable {
     case notes
     case tags

@@ -1,7 +1,7 @@
 /// The value of an attribute: a JSON scalar or a date.
 ///
-/// Strings are compared by their bytes. Swift's `==` for strings considers "é" as one scalar equal to "é" as two scalars, but a
-/// text must be returned exactly as it was sent.
+/// Two strings are equal only if their bytes are equal, because a text must be returned exactly as it was sent. Swift's `==` for
+/// strings would consider "é" as one scalar equal to "é" as two scalars.
 public enum Value: Sendable {
     case null
     case bool(Bool)

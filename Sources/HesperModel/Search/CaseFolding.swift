@@ -2,7 +2,7 @@
 
 /// Unicode full case folding, scalar by scalar and without context: CaseFolding.txt, statuses C and F.
 enum CaseFolding {
-    /// Every `stride`-th scalar of `first...last` moves by `delta`. In ascending order.
+    /// Every `stride`-th scalar in `first...last` is folded by adding `delta`. The ranges are in ascending order.
     static let ranges: [(first: UInt32, last: UInt32, stride: UInt32, delta: Int32)] = [
         (0x0041, 0x005a, 1, 32), (0x00b5, 0x00b5, 1, 775), (0x00c0, 0x00d6, 1, 32), (0x00d8, 0x00de, 1, 32),
         (0x0100, 0x012e, 2, 1), (0x0132, 0x0136, 2, 1), (0x0139, 0x0147, 2, 1), (0x014a, 0x0176, 2, 1),
@@ -55,7 +55,7 @@ enum CaseFolding {
         (0x10c80, 0x10cb2, 1, 64), (0x118a0, 0x118bf, 1, 32), (0x16e40, 0x16e5f, 1, 32), (0x1e900, 0x1e921, 1, 34),
     ]
 
-    /// Scalars that become several.
+    /// The scalars whose case folding consists of several scalars.
     static let full: [UInt32: [UInt32]] = [
         0x00df: [0x0073, 0x0073], 0x0130: [0x0069, 0x0307], 0x0149: [0x02bc, 0x006e], 0x01f0: [0x006a, 0x030c],
         0x0390: [0x03b9, 0x0308, 0x0301], 0x03b0: [0x03c5, 0x0308, 0x0301], 0x0587: [0x0565, 0x0582],

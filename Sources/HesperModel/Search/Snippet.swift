@@ -68,8 +68,8 @@ extension SearchQuery {
     /// The byte offset at which the match of `term` ends.
     /// - Parameters:
     ///   - found: the term of the text that `term` matches. It is equal to `term`, or it is longer and begins with `term`.
-    ///   - source: the bytes of the text from which `found` was made. If `found` is longer, the match ends after the scalars
-    ///     that yield the prefix.
+    ///   - source: the bytes of the text from which `found` was made. If `found` is longer than `term`, the match ends after the
+    ///     scalars that yield `term`.
     private static func end(of term: Term, in text: String, found: String, _ source: Range<Int>) -> Int {
         var left = term.text.utf8.count
         if left == found.utf8.count { return source.upperBound }
@@ -81,7 +81,8 @@ extension SearchQuery {
                 TermScalar.of(scalar) { made in
                     switch made.kind {
                     case .ignored: break
-                    case .separator where left > 0: left = term.text.utf8.count  // "½" is 1, slash, 2: a new term
+                    // "½" is normalized to 1, slash, 2. The slash ends a term, so the count starts again for the next term.
+                    case .separator where left > 0: left = term.text.utf8.count
                     default: left -= UTF8.width(made.scalar)
                     }
                 }
@@ -103,8 +104,8 @@ extension SearchQuery {
         return merged
     }
 
-    /// The range of an excerpt: a quarter of `length` characters before `start`, and the rest after it. If there are fewer
-    /// characters on one side, there are more on the other.
+    /// The range of an excerpt: a quarter of `length` characters before `start`, and the rest after it. If the text has fewer
+    /// characters on one side, the excerpt contains more characters of the other side.
     private static func excerpt(of text: String, from start: String.Index, length: Int) -> Range<String.Index> {
         let bytes = Self.bytes(length)
         var before = text.walk(from: start, by: -1, atMost: length / 4, bytes: bytes / 4)

@@ -9,8 +9,8 @@ struct TextAlignment {
 
     private let base: TextTokens
     private let side: TextTokens
-    /// The differences between the base and the side, as ranges of tokens. A moved line is a deletion and an insertion.
-    /// Insertions and deletions are not yet moved to the place where ``TextSide`` lists them.
+    /// The differences between the base and the side, as ranges of tokens. A moved line is listed as a deletion and an insertion.
+    /// ``TextSide`` later shifts insertions and deletions to equivalent places.
     private(set) var hunks: [TextHunk] = []
     /// The lines that were deleted in one place and inserted unchanged in another.
     private(set) var moves: [Move] = []
@@ -72,7 +72,7 @@ struct TextAlignment {
         for tokens in movedTokens.side { movedStarts[tokens.lowerBound] = tokens }
     }
 
-    /// The number of times that each number occurs in `numbers`. The index in the result is the number.
+    /// How many times each number occurs in `numbers`. The count for the number n is at the index n of the result.
     private static func counts(_ numbers: [Int32]) -> [Int] {
         var counts = Array(repeating: 0, count: Int(numbers.max() ?? -1) + 1)
         for number in numbers { counts[Int(number)] += 1 }
@@ -146,7 +146,7 @@ struct TextAlignment {
         let sideRest = sideStart..<hunk.side.upperBound
         let isReplacedByMove = !rest.isEmpty && base.startsLine(start) && movedStarts[sideStart] == sideRest
         if isReplacedByMove, rest.upperBound < base.count, base.isBreak(rest.upperBound) {
-            // The line break after each of the two lines belongs to the line.
+            // A line is inserted or deleted together with the line break at its end.
             hunks.append(TextHunk(base: rest.prefix(0), side: sideStart..<(sideRest.upperBound + 1)))
             let done = sideRest.upperBound + 1
             hunks.append(TextHunk(base: start..<(rest.upperBound + 1), side: done..<done))

@@ -1,5 +1,6 @@
 extension TextDiff {
-    /// A number that occurs exactly once in the base and exactly once in the side, with its positions in both.
+    /// A token or line that occurs exactly once in the base and exactly once in the side, with its positions in both. Tokens and
+    /// lines are compared by their numbers (``TextNumbers``).
     struct Anchor {
         let base: Int
         let side: Int
@@ -7,7 +8,7 @@ extension TextDiff {
 
     /// Finds the anchors in a box, that is, in a range of the base and a range of the side. If the order of the anchors differs
     /// between the two texts, returns the longest list of anchors whose order is the same in both: a longest increasing
-    /// subsequence. Also returns whether the two ranges have any number in common.
+    /// subsequence. Also returns whether the two ranges have any token or line in common.
     static func anchors(
         _ box: TextHunk, base: ArraySlice<Int32>, side: ArraySlice<Int32>, budget: inout TextBudget
     ) -> (anchors: [Anchor], haveCommon: Bool) {

@@ -9,7 +9,8 @@ struct TextHunk: Equatable, Sendable {
     /// Whether the hunk is only an insertion or only a deletion.
     var isPure: Bool { base.isEmpty != side.isEmpty }
 
-    /// The hunk without the equal numbers at the start of both of its ranges, and without the equal numbers at their end.
+    /// The hunk without the tokens (or lines) that are equal at the start of both of its ranges, and without those that are equal
+    /// at their end. Equal tokens have equal numbers.
     func trimmed(_ numbers: ArraySlice<Int32>, _ sideNumbers: ArraySlice<Int32>, budget: inout TextBudget) -> TextHunk {
         var (start, sideStart) = (base.lowerBound, side.lowerBound)
         var (end, sideEnd) = (base.upperBound, side.upperBound)
@@ -41,7 +42,7 @@ struct TextBudget: Sendable {
     mutating func spend(_ count: Int) { steps += count }
 }
 
-/// The difference between two sequences of numbers.
+/// The differences between two sequences of tokens or lines, each represented by a number (``TextNumbers``).
 ///
 /// Small differences are found by Myers' algorithm (1986). Large differences are first split at numbers that occur exactly once in
 /// each sequence (the algorithm "patience" of Git). After ``TextBudget/limit`` comparisons, each remaining range is treated as

@@ -16,7 +16,7 @@ struct TextInsertion {
     var count: Int { elements.count }
 
     /// Creates an insertion from a range of tokens of one side. Omits lines that the other side moved elsewhere, and moved lines
-    /// of which nothing is left. One line break is omitted with each such line. The changes within a moved line belong to that
+    /// of which no token is kept. One line break is omitted with each such line. The changes within a moved line belong to that
     /// line.
     init(_ range: Range<Int>, of source: TextPlan.Source, in plan: TextPlan, movedLine: Int? = nil) {
         self.source = source
@@ -103,8 +103,9 @@ struct TextInsertion {
 
 /// A gap (a place between two tokens of the base) where both sides inserted text (merge.md, Text, rule 5).
 struct TextGap {
-    /// Whether a line of the base starts at this gap. ``endsLine`` says whether a line of the base ends at this gap.
+    /// Whether a line of the base starts at this gap.
     let startsLine: Bool
+    /// Whether a line of the base ends at this gap.
     let endsLine: Bool
 
     /// Both insertions, in the order in which the result contains them. Whole lines with which both insertions begin, or with

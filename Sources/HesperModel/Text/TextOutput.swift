@@ -94,8 +94,8 @@ struct TextOutput {
             tailKind == .word && headKind == .word
             || !TextGrapheme.haveBoundary(tail.bytes(of: last.token), head.bytes(of: token))
         if isFused {
-            // If the next token begins with a combining mark, the mark would attach to a space. After a line break it remains a
-            // grapheme of its own.
+            // A combining mark at the start of the next token would become part of the same grapheme as a space before it. A line
+            // break is written instead, after which the mark remains a grapheme of its own.
             bytes += TextGrapheme.haveBoundary([0x20], head.bytes(of: token)) ? [0x20] : lineEnd
         }
         return true
@@ -122,7 +122,7 @@ struct TextOutput {
         return position >= 0 ? Int(position) : nil
     }
 
-    /// Whether a line ends after a token in every text that has the token.
+    /// Whether a token is the last one of its line in every text that has the token.
     private func isAtLineEnd(_ token: Token) -> Bool {
         plan[token.source].endsLine(token.token + 1)
             && [TextPlan.Source.older, .newer].allSatisfy { source in
@@ -130,7 +130,7 @@ struct TextOutput {
             }
     }
 
-    /// Whether a line starts before a token in every text that has the token.
+    /// Whether a token is the first one of its line in every text that has the token.
     private func isAtLineStart(_ token: Token) -> Bool {
         plan[token.source].startsLine(token.token)
             && [TextPlan.Source.older, .newer].allSatisfy { source in

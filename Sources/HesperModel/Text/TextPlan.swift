@@ -169,7 +169,8 @@ struct TextPlan {
 
     private func isContest(_ one: TextHunk, _ other: TextHunk) -> Bool {
         guard let words = words(of: one.base) else {
-            // No words are affected. If both sides changed only punctuation or blanks, the newer change is used.
+            // The range of the base contains no words. If both sides changed only punctuation or blanks, the newer change is
+            // used.
             return one.base == other.base && !older.tokens.hasWords(one.side) && !newer.tokens.hasWords(other.side)
         }
         let line = base.lines[Int(lineOfTokens[words.lowerBound])]

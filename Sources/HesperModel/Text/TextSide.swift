@@ -12,8 +12,8 @@ struct TextSide {
     private(set) var movedLines: [Int: Int] = [:]
     /// For each token of the base: the index of the same token in the side; -1 if the side deleted the token.
     private(set) var positions: [Int32] = []
-    /// For each token of the base: the number of words before it that the side kept. One more element at the end is the total
-    /// number.
+    /// For each token of the base: the count of words before it that the side kept. The last element, after those of all tokens,
+    /// is the total count.
     private var keptWords: [Int32] = []
     private let base: TextTokens
 

@@ -36,8 +36,8 @@ struct TextSimilarLines {
         }
     }
 
-    /// For each word, the line that contains it, or nil if the word occurs more than once. For each line, the number of its
-    /// words.
+    /// Returns, for each word, the line that contains it, or nil if the word occurs more than once. Also returns, for each line,
+    /// the count of its words.
     private static func words(
         of lines: [Int], in text: TextTokens, _ numbers: inout TextNumbers
     ) -> (lines: [Int32: Int?], counts: [Int: Int]) {

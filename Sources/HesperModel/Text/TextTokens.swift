@@ -6,7 +6,7 @@ struct TextTokens: Sendable {
         case lineBreak
         /// A run of blanks.
         case blank
-        /// One grapheme of punctuation, or a symbol.
+        /// One grapheme that is punctuation or a symbol.
         case mark
         /// A run of letters and digits.
         case word
@@ -25,8 +25,8 @@ struct TextTokens: Sendable {
     /// The range of the tokens of each line, without the line break that ends the line. The last line has no line break and may
     /// be empty.
     private(set) var lines: [Range<Int>] = []
-    /// A number for each line. Lines have equal numbers if and only if they have the same bytes. Swift's `==` for strings would
-    /// consider "é" equal to "e" with a combining accent, but a merge must preserve bytes.
+    /// For each line, a number that identifies its content: two lines have equal numbers if and only if they have the same bytes.
+    /// Swift's `==` for strings would consider "é" equal to "e" with a combining accent, but a merge must preserve bytes.
     private(set) var lineNumbers: [Int32] = []
 
     var count: Int { kinds.count }

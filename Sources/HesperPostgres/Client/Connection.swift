@@ -102,7 +102,8 @@ final class Connection {
         return error
     }
 
-    /// Marks the connection as lost. Returns the error that the server sent before it ended the session, or else that of libpq.
+    /// Marks the connection as lost. Returns the error that the server sent before it ended the session, or libpq's error if the
+    /// server sent none.
     private func connectionLost() -> PostgresError {
         if let last = notices.fatal { return markBroken(last) }
         return markBroken(.lost(PQerrorMessage(handle).map(PostgresError.line) ?? ""))
@@ -317,7 +318,7 @@ final class Connection {
     }
 
     /// Reads the remaining results of a statement that was sent outside the pipeline.
-    /// - Returns: the number of rows that the last one changed.
+    /// - Returns: the number of changed rows that the last result states.
     @discardableResult
     func finish(_ sql: String) throws -> Int {
         var timeout = Timeout(timeout)
@@ -360,7 +361,8 @@ final class Connection {
         guard isPut == 1 else { throw connectionLost() }
         while PQflush(handle) == 1 {
             try wait(forSending: true, &timeout)
-            // If the server reports an error meanwhile, it discards all further data. The error is read at the end of the copy.
+            // If the server reports an error during the copy, it discards all further data. The error is read at the end of the
+            // copy.
             guard PQconsumeInput(handle) == 1 else { throw connectionLost() }
         }
     }

@@ -82,7 +82,7 @@ struct PoolQueue: Sendable {
         return next
     }
 
-    /// Removes and returns the waiting job with a number; nil if no such job is waiting.
+    /// Removes and returns the waiting job with this number; nil if no such job is waiting.
     mutating func remove(_ number: Int) -> PoolJob? {
         if let index = waitingToRead.firstIndex(where: { $0.number == number }) {
             return waitingToRead.remove(at: index)

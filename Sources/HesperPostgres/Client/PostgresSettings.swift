@@ -1,4 +1,4 @@
-/// How connections to a server are made, and their timeouts.
+/// The settings of connections to a server, including timeouts.
 struct PostgresSettings: Sendable {
     /// A libpq connection string: `postgresql://…` or `key=value`, with one or more hosts.
     var connectionString: String
@@ -42,10 +42,10 @@ struct PostgresSettings: Sendable {
             ("keepalives_idle", "10"),
             ("keepalives_interval", "5"),
             ("keepalives_count", "3"),
-            // Shown in `pg_stat_activity`.
+            // The name of this client in `pg_stat_activity`.
             ("application_name", "hesper"),
             // A server that accepts writes is required even if there is only one host, because a load balancer or a DNS name may
-            // lead to a standby. If the connection string or the environment sets this parameter, the value here is empty, and
+            // select a standby. If the connection string or the environment sets this parameter, the value here is empty, and
             // libpq ignores it.
             ("target_session_attrs", lacksSessionAttributes ? "read-write" : ""),
             ("dbname", connectionString),

@@ -10,7 +10,7 @@ struct PreparedStatements {
         let types: [Oid]
     }
 
-    /// The name of the prepared statement for a text; nil if there is none.
+    /// The name of the prepared statement with this SQL text; nil if there is none.
     /// - Parameter types: the types of the arguments, 0 for null.
     /// - Throws: ``PostgresError/misuse(_:)`` if the statement was prepared with arguments of other types.
     func name(of sql: String, _ types: [Oid]) throws -> String? {

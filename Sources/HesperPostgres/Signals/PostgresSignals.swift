@@ -116,7 +116,7 @@ final class PostgresSignals: Signals {
                     receive(.unreadable(String(payload.prefix(80))))
                     continue
                 }
-                // A session receives its own notifications.
+                // A session also receives its own notifications, which are skipped.
                 guard server != self.server else { continue }
                 for signal in signals { receive(.signal(signal, from: server)) }
             }

@@ -47,8 +47,8 @@ struct ScopeRebuild {
 
     mutating func run() throws {
         try removeDamagedParcels()
-        // Objects whose own rows exist come before those that have only edits. If two tags then have the same name, the tag that
-        // has only edits was deleted or renamed.
+        // Objects that have a row are rebuilt before objects that have only edits. If a tag with a row and a tag with only edits
+        // have the same name, the tag with the row is kept, because the other tag was deleted or renamed.
         for sql in [
             "SELECT id FROM tombstones WHERE scope = ?1", "SELECT id FROM objects WHERE scope = ?1",
             """

@@ -32,7 +32,8 @@ struct Accounts: Resource {
         return response(account, usage)
     }
 
-    /// Changes the password. Every other device is signed out, and every access token revoked, unless `signOutOthers` in the request is false.
+    /// Changes the password. All other devices are signed out, and all access tokens are revoked, unless `signOutOthers` in the
+    /// request is false.
     @Sendable private func update(_ request: APIRequest, _ session: Session) async throws -> Response {
         var fields = try Fields(await request.json(limit: Credentials.bodyBytes))
         let current = try fields.string("currentPassword", bytes: 0...Limits.passwordBytes.upperBound)
@@ -62,8 +63,7 @@ struct Accounts: Resource {
             try transaction.deleteAccount(account.uniqueID)
         }
         hub.signOut(of: session.scope) { _ in true }
-        // The account cannot be used any more. Its data is removed from the database file in the background, because this can
-        // take long.
+        // The account is deleted now. Its data is erased from the database file in the background, because erasing can take long.
         Task { [store] in
             do { try await store.scrub() } catch {
                 request.logger.warning(

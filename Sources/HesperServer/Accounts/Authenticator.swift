@@ -56,15 +56,16 @@ struct Authenticator: Sendable {
                 throw Problem(.unauthenticated, "The access token expired on \(date). Create a new token.")
             }
         } else if case .basic = credential {
-            // The token of a device in a URL or a script would give access to everything, and could not be recognized in the list
-            // of devices.
+            // Credentials for HTTP Basic are often stored in URLs and scripts. The token of a device would give each of them access
+            // to the whole account, and the list of devices would not show which script uses it.
             throw Problem(
                 .unauthenticated, "HTTP Basic is accepted only with an access token. Create one with POST /v1/tokens.")
         }
         return session
     }
 
-    /// Refuses HTTP Basic in requests of web pages. A browser that once had the token would add it to requests of every page.
+    /// Refuses HTTP Basic in requests of web pages. A browser remembers the credentials of HTTP Basic, and adds them to all later
+    /// requests to this server, even to requests of pages of other sites.
     /// - Throws: `cross-site`.
     private static func checkBasic(_ request: Request) throws(Problem) {
         let site = request.headers[.secFetchSite]

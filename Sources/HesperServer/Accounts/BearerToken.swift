@@ -17,6 +17,14 @@ struct BearerToken: Sendable {
         return BearerToken(text: prefix + Base64URL.encode(key))
     }
 
+    /// Creates a new access token: 215 random bits, in lower case, because the token can be part of an e-mail address, in which mail
+    /// servers may change the case.
+    static func randomForAddress() -> BearerToken {
+        let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567")
+        let bytes = SymmetricKey(size: SymmetricKeySize(bitCount: 8 * 43)).withUnsafeBytes { Array($0) }
+        return BearerToken(text: prefix + String(bytes.map { alphabet[Int($0 & 31)] }))
+    }
+
     /// Parses the value of an `Authorization` header. Nil if it does not contain a token of this server's form.
     init?(authorization header: String) {
         // Compares UTF-8 bytes instead of characters, because this is faster and every request has a token.

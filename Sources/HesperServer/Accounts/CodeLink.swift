@@ -3,11 +3,11 @@ public struct CodeLink: Sendable {
     public let path: String
     let parameter: String
 
-    /// The page on which a new password is set.
+    /// The link to the page on which a user sets a new password.
     public static let reset = CodeLink(path: "/reset-password", parameter: "code")
-    /// The page on which an e-mail address is verified.
+    /// The link to the page on which a user verifies an e-mail address.
     public static let verification = CodeLink(path: "/verify-email", parameter: "code")
-    /// The page that opens the sign-up form of the web app with an invitation.
+    /// The link to the page that opens the sign-up form of the web app with an invitation.
     public static let signUp = CodeLink(path: "/sign-up", parameter: "invitation")
 
     /// - Parameter origin: scheme, host and port of the server, as browsers reach it.

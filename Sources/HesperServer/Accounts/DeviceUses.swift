@@ -5,9 +5,9 @@ import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// A use of a device by a request or an event stream, which may have to be recorded. At most one use per device and minute is
-/// recorded (storage.md, Tables). The record also contains the position up to which the device has read, because thinning keeps
-/// the texts that the device may still use as a base.
+/// A use of a device by a request or an event stream. At most one use per device and minute is recorded (storage.md, Tables). The
+/// record also contains the position in the feed up to which the device has read. Thinning uses this position to keep the texts
+/// that the device may still use as a base (merge.md, Thinning).
 final class DeviceUse: Sendable {
     let node: NodeID
     let date: Timestamp

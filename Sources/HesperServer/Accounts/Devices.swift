@@ -69,7 +69,7 @@ struct Devices: Resource {
         return Response(status: .noContent, headers: isOwn ? request.cookie?.signOutFields ?? [:] : [:])
     }
 
-    /// Checks that a node is that of a device and not that of an access token.
+    /// Checks that a node belongs to a device and not to an access token.
     private static func check(_ node: NodeID, of account: UniqueID, in transaction: any Transaction) throws {
         guard let device = try transaction.device(node, of: account), device.access == nil else {
             throw Problem.notFound(node)

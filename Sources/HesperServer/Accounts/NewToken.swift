@@ -10,11 +10,19 @@ public struct NewToken: Sendable {
     public var text: String { token.text }
 
     public init(name: String, access: TokenAccess, account: UniqueID, at date: Timestamp) {
-        token = .random()
+        token = .randomForAddress()
         device = Device(
             node: .random(), account: account, name: name, appVersion: nil, userAgent: nil, creationDate: date,
-            // In the past, so that the first use is recorded at once. Later uses are recorded once per minute.
+            // This date is in the past, so that the first use of the token is recorded at once. Later uses are recorded at most
+            // once per minute.
             lastUseDate: Timestamp(clamping: 0), access: access)
+    }
+
+    /// The hash of a token that is part of an e-mail address. Case does not matter, and the prefix can be left out. Nil if the text does
+    /// not have the form of a token.
+    public static func hash(of text: String) -> TokenHash? {
+        let text = text.lowercased()
+        return BearerToken(text.hasPrefix(BearerToken.prefix) ? text[...] : "\(BearerToken.prefix)\(text)")?.hash
     }
 
     /// Inserts the token.

@@ -26,8 +26,8 @@ actor Passwords {
         return try await work { try PasswordHash.make(password, cost: cost) }
     }
 
-    /// Whether the hash is of this password. For an account that does not exist, pass nil: the check then takes as long and
-    /// returns false.
+    /// Whether the hash is of this password. For an account that does not exist, pass nil: the result is then false, after the same
+    /// time as for an existing account.
     ///
     /// A hash keeps the cost with which it was computed. After the configured cost has changed, every check therefore computes a
     /// hash with each cost that is in use. Otherwise the time of a check would reveal whether the account exists.

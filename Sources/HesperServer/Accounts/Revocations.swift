@@ -55,8 +55,8 @@ struct Revocations: Resource {
             headers: node == sender ? request.cookie?.signOutFields ?? [:] : [:])
     }
 
-    /// Whether this is a device of the account: it is signed in, it was revoked, or it made changes that are still in the
-    /// history. The number of concurrent searches of the history is limited, because they are expensive.
+    /// Whether the node belongs to a device of the account. This is true if the device is signed in, if it was revoked, or if the
+    /// history still contains its changes. The number of concurrent searches of the history is limited, because they are expensive.
     private func isKnown(_ node: NodeID, to session: Session) async throws -> Bool {
         let (scope, account) = (session.scope, session.account)
         let isListed = try await backend.store.read { snapshot in

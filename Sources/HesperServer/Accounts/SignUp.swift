@@ -10,7 +10,7 @@ struct SignUp: Sendable {
     let firstAccount: FirstAccount
     let emails: EmailGate
 
-    /// The reason for which an account may be created.
+    /// The reason why an account may be created.
     private enum Grant: Sendable {
         /// The sign-up policy allows anyone to create an account.
         case open

@@ -97,8 +97,8 @@ struct AttachmentIntake: Sendable {
             try? await backend.blobs.remove(blob.name)
             throw problem
         }
-        // After any other error the transaction may have been committed, so the file is kept. If the transaction was not
-        // committed, a later sweep removes the file.
+        // After any error other than a `Problem`, the transaction may have been committed, so the file is kept. If the transaction
+        // was not committed, a later sweep removes the file.
         guard current != blob else { return (blob, true) }
         try? await backend.blobs.remove(blob.name)
         return (current, false)

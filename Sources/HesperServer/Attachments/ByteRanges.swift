@@ -10,8 +10,8 @@ enum ByteRanges {
     /// Parses the value of a header `Range`.
     /// - Parameter byteCount: the size of the content.
     /// - Returns: the requested ranges without the bytes after the end of the content, in the requested order. Ranges that are
-    ///   entirely after the end are left out. If any ranges overlap, all ranges are merged and returned in ascending order. Nil
-    ///   if the header must be ignored.
+    ///   entirely after the end are left out. If any ranges overlap, the ranges are sorted, and overlapping and adjacent ranges are
+    ///   merged. Nil if the header must be ignored.
     /// - Throws: ``Problem`` `range-not-satisfiable` if no byte of the content is in any range.
     static func read(_ text: String, of byteCount: Int64) throws(Problem) -> [Range<Int64>]? {
         let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -54,7 +54,7 @@ enum ByteRanges {
         return Int64(text) ?? .max
     }
 
-    /// If any ranges overlap, merges the ranges, so that no byte is sent twice.
+    /// If any ranges overlap, sorts the ranges and merges overlapping and adjacent ones, so that no byte is sent twice.
     private static func merged(_ ranges: [Range<Int64>]) -> [Range<Int64>] {
         let sorted = ranges.sorted { $0.lowerBound < $1.lowerBound }
         guard zip(sorted, sorted.dropFirst()).contains(where: { $0.upperBound > $1.lowerBound }) else { return ranges }

@@ -113,7 +113,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         passPendingHead(hasBody: true, context: context)
-        // The timer is set only at this point, because most requests are already complete and need no timer.
+        // The timer is set only after all received data was processed. Most requests are complete by then and need no timer.
         if isReading, bodyDeadline == nil { setBodyDeadline(context) }
         context.fireChannelReadComplete()
     }

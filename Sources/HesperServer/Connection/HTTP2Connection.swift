@@ -111,7 +111,7 @@ private final class ConnectionCloser: ChannelDuplexHandler {
 
     private let grace: TimeAmount
     private var deadline: Scheduled<Void>?
-    /// The number of open streams.
+    /// The number of open streams of the connection.
     private var open = 0
 
     init(grace: TimeAmount) { self.grace = grace }

@@ -25,7 +25,7 @@ final class HeadDeadline: ChannelInboundHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // The timer is set only at this point, because most heads are already complete and need no timer.
+        // The timer is set only after all received data was processed. Most heads are complete by then and need no timer.
         updateDeadline(context)
         context.fireChannelReadComplete()
     }

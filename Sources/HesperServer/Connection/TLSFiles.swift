@@ -14,13 +14,13 @@ public struct TLSFiles: Sendable {
         self.isOwn = isOwn
     }
 
-    /// The contents of the two files.
+    /// The contents of the certificate file and of the key file.
     struct Contents: Equatable {
         let certificate: [UInt8]
         let key: [UInt8]
     }
 
-    /// Reads the two files.
+    /// Reads the certificate file and the key file.
     /// - Throws: an error if a file cannot be read.
     func contents() throws -> Contents {
         Contents(

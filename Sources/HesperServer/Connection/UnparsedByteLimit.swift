@@ -3,8 +3,8 @@ import NIOCore
 /// Closes a connection on which the client sends endless input, such as blank lines or chunk extensions, without completing a
 /// part of a request.
 ///
-/// It is placed before the HTTP decoder, which skips such input without an event. ``ConnectionGuard`` sets the count to 0 for
-/// every part that the decoder produces.
+/// It is placed before the HTTP decoder, which skips such input without an event. This handler counts the received bytes, and
+/// ``ConnectionGuard`` resets the count for every part that the decoder produces.
 final class UnparsedByteLimit: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

@@ -49,8 +49,8 @@ enum Markdown {
         return html
     }
 
-    /// Converts the text of one paragraph, heading or list item. Text between backquotes becomes code; strong and emphasis are
-    /// converted in the rest.
+    /// Converts the text of one paragraph, heading or list item. Text between backquotes becomes code; in the rest of the text,
+    /// `**` marks strong text, and `*` marks emphasis.
     static func inline(_ text: String) -> String {
         let parts = text.split(separator: "`", omittingEmptySubsequences: false)
         return parts.enumerated().map { index, part in

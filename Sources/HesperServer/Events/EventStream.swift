@@ -85,7 +85,8 @@ struct EventStream: Sendable {
             do {
                 page = try await pages.page(after: token, upTo: sequence)
             } catch let problem as Problem {
-                // Any other problem means that the account was deleted. The client learns this when it reconnects.
+                // Any problem other than `token-expired` means that the account was deleted. When the client reconnects, the
+                // response tells it that it must sign in.
                 if problem.slug == .tokenExpired { try await writer.write(EventStream.expired(problem)) }
                 return false
             } catch {

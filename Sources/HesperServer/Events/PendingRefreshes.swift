@@ -1,8 +1,8 @@
 import HesperStore
 import NIOConcurrencyHelpers
 
-/// The scopes whose listeners must be refreshed from the store. Many tasks add scopes; one loop takes the scopes and refreshes
-/// them.
+/// The scopes whose listeners must be notified of commits by other processes. Many tasks add scopes; one loop takes the scopes,
+/// reads the commits from the store and notifies the listeners.
 final class PendingRefreshes: Sendable {
     enum Scopes: Sendable, Equatable {
         case only(Set<ScopeID>)

@@ -47,8 +47,8 @@ enum ServerSentEvent {
         // The time is random and not too short, so that clients do not all reconnect at the same time, or before another server
         // is ready.
         case .shutdown: ByteBuffer(string: "retry: \(Int.random(in: 500...3_000))\n: the server is shutting down\n\n")
-        // Newer streams of the same device replaced this stream. Without the long delay, the client would reconnect and replace
-        // one of them.
+        // Newer streams of the same device replaced this stream. Without the long delay, the client would reconnect at once, and
+        // the new stream would replace one of the newer streams.
         case .replaced: ByteBuffer(string: "retry: 60000\n: replaced by newer streams of this device\n\n")
         case .signedOut, .disconnected: nil
         }

@@ -40,8 +40,8 @@ final class StreamProgress: Sendable {
 
     private func record(_ sequence: Int64, _ now: Timestamp) {
         last.withLockedValue { $0 = (sequence, now) }
-        // Data that was sent in the last minute or two may not have arrived (see Channel.setAcknowledgementTimeout). The recorded
-        // date is therefore earlier, so that values that were current at that time are kept too.
+        // Data that was sent in the last minute or two may not have arrived (see Channel.setAcknowledgementTimeout). Therefore an
+        // earlier date is recorded. Thinning then also keeps the values that were current at the earlier date.
         uses.record(DeviceUse(of: device, hasRead: sequence, at: now.adding(-StreamProgress.margin)))
     }
 }

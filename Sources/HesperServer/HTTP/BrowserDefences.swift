@@ -29,7 +29,7 @@ enum BrowserDefences {
 
 extension HTTPField {
     fileprivate static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
-    /// Browsers do not let pages of other origins embed a response with this header. CORS requests are not affected.
+    /// Forbids pages of other origins to embed the response. CORS requests are not affected.
     fileprivate static let sameOriginResource = HTTPField(name: .crossOriginResourcePolicy, value: "same-origin")
     fileprivate static let denyAll = HTTPField(
         name: .contentSecurityPolicy, value: "default-src 'none'; frame-ancestors 'none'")

@@ -123,7 +123,7 @@ struct Dispatcher: HTTPResponder {
             let use = DeviceUse(
                 of: session, userAgent: request.headers,
                 from: proxies.client(of: request, from: channel.remoteAddress))
-            // The use is recorded even if the handler throws, because the device was in use all the same.
+            // The use is recorded even if the handler throws, because the device was in use in that case too.
             defer { if let use, use.isDue { uses.record(use) } }
             try session.device.access?.check(route.tokens)
             let query = try route.query(of: request)

@@ -87,6 +87,6 @@ struct Fields {
 }
 
 extension ClosedRange<Int> {
-    /// The range in the words of an error message: "8 to 1024" or "at most 1024".
+    /// The range as text for an error message: "8 to 1024" or "at most 1024".
     fileprivate var words: String { lowerBound == 0 ? "at most \(upperBound)" : "\(lowerBound) to \(upperBound)" }
 }

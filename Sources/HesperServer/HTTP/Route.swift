@@ -5,7 +5,7 @@ import Hummingbird
 
 /// One method of one path, with its handler.
 struct Route: Sendable {
-    /// The handler of a route. The case says which authentication the route requires.
+    /// The handler of a route. The case determines which authentication the route requires.
     enum Handler: Sendable {
         /// The route requires no authentication.
         case open(@Sendable (APIRequest) async throws -> Response)

@@ -33,9 +33,9 @@ struct MailMessage: Sendable {
         """
     }
 
-    /// Encodes the value of a header. Printable ASCII is returned unchanged. Any other text becomes encoded words (RFC 2047) of
-    /// at most 75 bytes, none of which splits a character. Line breaks occur only between encoded words, and a space follows each
-    /// of them.
+    /// Encodes the value of a header. Printable ASCII is returned unchanged. Any other text becomes encoded words (RFC 2047) of at
+    /// most 75 bytes, none of which splits a character. Line breaks occur only between encoded words, and a space follows each line
+    /// break.
     static func encoded(_ text: String) -> String {
         if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }), !text.contains("=?") { return text }
         var words: [[UInt8]] = [[]]

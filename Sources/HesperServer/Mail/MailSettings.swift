@@ -17,9 +17,9 @@ public struct MailLimits: Sendable {
     /// The number of e-mails of one kind to one address that can be requested without a wait. The limit is the same
     /// whether or not the address has an account.
     public var free = 3
-    /// The first wait after ``free`` e-mails were requested, in seconds. Each later wait is twice as long, up to
-    /// ``longestWaitSeconds``.
+    /// The first wait after ``free`` e-mails were requested, in seconds. Each later wait is twice as long as the previous one.
     public var firstWaitSeconds = 10 * 60
+    /// The maximum wait, in seconds.
     public var longestWaitSeconds = 60 * 60
     /// The time without a request for an e-mail after which the count restarts at zero, in seconds.
     public var forgetSeconds = 24 * 60 * 60

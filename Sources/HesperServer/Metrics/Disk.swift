@@ -18,7 +18,7 @@ struct Disk: Equatable {
     }
 }
 
-/// A folder whose disk space is monitored. Metrics and health checks call it by `name`.
+/// A folder whose disk space is monitored. Metrics and health checks identify it by `name`.
 public struct DiskFolder: Sendable, Equatable {
     public let name: String
     public let path: String

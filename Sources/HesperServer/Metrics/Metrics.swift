@@ -98,8 +98,8 @@ struct Metrics: Sendable {
                 pool.limit)
             text.gauge("hesper_database_waiting", "Requests that wait for a connection.", pool.waiting)
         }
-        // These values are read on each request, not cached, so that hesper_store_up is current. The cost of the queries does not
-        // depend on the number of accounts.
+        // The metrics of the database are read on each request and not cached, so that hesper_store_up is current. The cost of the
+        // queries does not depend on the number of accounts.
         let found = try? await backend.store.read { snapshot in
             _ = try snapshot.account(emailKey: "")
             return (

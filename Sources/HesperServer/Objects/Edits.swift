@@ -86,7 +86,7 @@ struct Edits: Resource {
             writer.member("clock", clock)
             writer.name("device")
             names.write(clock.node, to: &writer)
-            // A plain write has a clock of the server.
+            // The edits of a plain write have clocks of the server, although a device sent the write.
             if let sender = stored.pushedBy, sender != clock.node {
                 writer.name("pushedBy")
                 names.write(sender, to: &writer)

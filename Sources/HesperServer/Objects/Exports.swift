@@ -52,7 +52,7 @@ struct Exports: Resource {
                     for missing in report.missing { logger.error("\(missing.description)") }
                     try await writer.finish(nil)
                 } catch {
-                    // The thrown error closes the connection, so that the client does not mistake part of an archive for a
+                    // Throwing the error closes the connection, so that the client does not mistake part of an archive for a
                     // complete one. If writing to the client caused the error, it is not logged.
                     if isWritable { logger.error("Export failed", metadata: ["error": "\(error)"]) }
                     throw error

@@ -17,7 +17,7 @@ struct NoteRestriction: Sendable {
     /// Whether responses may contain the note. Otherwise they contain only its ID.
     var canRead: Bool { access.allows(.read) }
 
-    /// Checks that the token can use an object. All other objects seem not to exist.
+    /// Checks that the token can use an object. If it cannot, the error is the same as for an ID that does not exist.
     /// - Parameter state: the stored state; nil if the ID is unused.
     /// - Returns: the tag to which the token is restricted; nil if it can use all notes.
     /// - Throws: `not-found`; `insufficient-scope` if the tag was deleted.
@@ -35,7 +35,8 @@ struct NoteRestriction: Sendable {
         return target
     }
 
-    /// Checks the fields of a write, and adds what the token must not change.
+    /// Checks the fields of a write. If the token is restricted to a tag, sets the tags and attachments to those that the note
+    /// already has, so that the write does not change them.
     /// - Parameter state: the stored state of the note; nil if the write creates it.
     /// - Throws: `not-found`, `insufficient-scope`.
     func apply(to fields: inout PlainFields, _ state: ObjectState?, _ id: UniqueID, in resolver: Resolver) throws {
@@ -50,7 +51,7 @@ struct NoteRestriction: Sendable {
         if case .entity(.note(let note), _)? = state { current = try resolver.members(of: note) }
         if let tags = fields.tags {
             let wanted = Set(try tags.map { try resolver.live($0) ?? $0 })
-            // A new note gets the tag even if the request does not contain it.
+            // A new note gets the token's tag even if the request does not contain this tag.
             guard wanted == Set(current.tags) || state == nil && wanted.isEmpty else {
                 throw NoteRestriction.refused("tags", "cannot be changed with a token that is restricted to a tag")
             }

@@ -130,15 +130,15 @@ struct ObjectResource: Resource {
                 try idempotency?.record(tag, isCreation: false, in: transaction, scope, at: now)
                 return Push()
             }
-            // An object that does not exist yet may have stored edits already. The clocks of the new edits must be later than the
-            // clocks of the stored edits.
+            // The store may already contain edits of an object that was not created yet. The clocks of the new edits must be
+            // greater than the clocks of these edits.
             var pending: Entity?
             if case .entity(let entity, _)? = state { pending = entity }
             let write = PlainWrite(
                 id: id, section: section, fields: fields, isPatch: verb == .patch,
                 hasRead: ifMatch != nil && ifMatch != "*",
                 resolver: resolver)
-            // If the push is refused, the transaction is rolled back, so the record of the key is not stored either.
+            // If the push is refused, the transaction is rolled back, so the record of the idempotency key is not stored either.
             try idempotency?.record(id, isCreation: true, in: transaction, scope, at: now)
             return try write.push(live ?? pending, at: now, stamp: &stamp)
         }

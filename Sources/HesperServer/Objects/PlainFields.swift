@@ -5,11 +5,12 @@ struct PlainFields: Sendable {
     var uniqueID: UniqueID?
     /// The values of the fields that hold a single value, and of app-defined attributes.
     var values: [Attribute: Value] = [:]
-    /// The complete new list of tags; nil if the request omits the list. ``attachments`` is the corresponding list of
-    /// attachments.
+    /// The complete new list of tags; nil if the request omits the list.
     var tags: [UniqueID]?
+    /// The complete new list of attachments; nil if the request omits the list.
     var attachments: [UniqueID]?
-    /// The names of tags that are in the new list besides ``tags``; nil if the request omits them. Tags that do not exist are created.
+    /// The names of further tags of the new list, in addition to ``tags``; nil if the request omits them. Tags that do not exist
+    /// are created.
     var tagNames: [String]?
 
     init(values: [Attribute: Value]) { self.values = values }

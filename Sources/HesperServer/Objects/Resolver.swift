@@ -9,7 +9,7 @@ import HesperStore
 final class Resolver {
     let snapshot: any Snapshot
     let scope: ScopeID
-    /// The live object for each ID that was looked up before; nil for an ID that leads to no live object.
+    /// For each ID that was looked up before, the ID of its live object; nil if it has none.
     private var targets: [UniqueID: UniqueID?] = [:]
 
     /// The number of DeletedObjects that were read so far, over all look-ups.
@@ -24,8 +24,8 @@ final class Resolver {
         self.scope = scope
     }
 
-    /// The live object that an ID leads to. Nil if there is no such object, or if more than ``mostHops`` DeletedObjects would
-    /// have to be followed.
+    /// The ID of the live object for an ID. Nil if there is no such object, or if more than ``mostHops`` DeletedObjects would have
+    /// to be followed.
     func live(_ id: UniqueID) throws -> UniqueID? {
         var path: [UniqueID] = []
         var next: UniqueID? = id
@@ -42,8 +42,8 @@ final class Resolver {
                 return nil
             }
             path.append(id)
-            // Devices may push any `mergedInto`, so a chain may be a cycle. Until the target is known, the IDs on the path count
-            // as leading to no object, which ends a cycle.
+            // Devices may push any `mergedInto`, so a chain may be a cycle. Each visited ID is therefore first cached as an ID
+            // without a live object. If the look-up reaches the same ID again, it ends.
             targets[id] = .some(nil)
             next = nil
             switch try snapshot.state(of: id, in: scope) {

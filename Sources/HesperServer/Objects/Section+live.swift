@@ -16,8 +16,8 @@ extension Section {
 
     /// The live object that a write changes; nil if the write creates an object.
     ///
-    /// A write may have the ID of a tag that was merged into another tag, and the name that the other tag has now. The result is
-    /// then nil, and the error `deleted` is not thrown.
+    /// The ID of a deleted object causes the error `deleted`, with one exception: the write has the ID of a tag that was merged
+    /// into another tag, and the name of that other tag. The result is then nil.
     func liveIfAny(
         _ state: ObjectState?, _ id: UniqueID, named name: Value?, in resolver: Resolver
     ) throws -> Entity? {
@@ -61,8 +61,8 @@ extension Resolver {
         if case .entity(let entity, _)? = try snapshot.state(of: id, in: scope), entity.exists { return id }
         let folded = TagName.fold(name)
         guard let holder = try snapshot.tag(named: folded, in: scope) else { return id }
-        // If the ID is known, its DeletedObject leads to the tag that it was merged into. If the ID is unknown, no tag was
-        // created under it, because the name was taken.
+        // If a tag with this ID was merged, `live` returns the ID of the tag into which it was merged. If the ID is unknown, no tag
+        // was created with this ID, because the name was taken.
         if let target = try live(id) { return target == holder ? holder : id }
         return try snapshot.state(of: id, in: scope) == nil ? holder : id
     }

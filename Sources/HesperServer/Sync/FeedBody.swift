@@ -15,7 +15,8 @@ struct FeedBody: PageSink {
     /// The output that has not been sent yet. Until ``end(_:)`` is called, this output ends inside the first list.
     private var buffer = ByteBuffer()
     private var firstIsEmpty = true
-    /// The contents of all lists after the first one, indexed by the section. The last element belongs to the list of DeletedObjects.
+    /// The contents of all lists after the first one, by the index of the section. The last element is for the list of
+    /// DeletedObjects.
     private var later: [ByteBuffer] = Array(repeating: ByteBuffer(), count: Section.allCases.count + 1)
 
     init(_ shape: FeedResponse.Shape, results: [UInt8]?, send: @escaping (ByteBuffer) -> Void) {

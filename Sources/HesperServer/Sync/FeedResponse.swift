@@ -24,7 +24,7 @@ struct FeedResponse: Sendable {
     /// The response with the page of changes after a token, or with the first page if the token is nil.
     /// - Parameters:
     ///   - included: objects that the page contains even if the token or the limit would exclude them.
-    ///   - afterPush: whether a push was applied, so that the position of the scope in `session` is out of date.
+    ///   - afterPush: whether a push was applied, so that the position of the scope in `session` is outdated.
     func page(
         since token: SyncToken?, _ session: Session, including included: [UniqueID] = [], afterPush: Bool = false
     ) async throws -> Response {
@@ -105,8 +105,8 @@ struct FeedResponse: Sendable {
             }
             if let clock = backend.serverClock { writer.member("serverClock", clock) }
         }
-        // `buffer` ends inside a JSON object. The members are added to that object, without the opening brace that the writer has
-        // written.
+        // `buffer` ends inside a JSON object. The members that `writer` contains are added to this object, without the opening
+        // brace that precedes them in `writer`.
         buffer.writeStaticString(",")
         buffer.writeBytes(writer.bytes.dropFirst())
     }

@@ -24,7 +24,7 @@ struct ScriptComments {
         output.reserveCapacity(script.count)
     }
 
-    /// The kind of a token. It decides whether a `/` after the token is a division or begins a regular expression.
+    /// The kind of a token. It determines whether a `/` after the token is a division or begins a regular expression.
     private enum Token {
         /// A name, a literal, `]` or `)`. A `/` after it is a division.
         case operand
@@ -98,7 +98,7 @@ struct ScriptComments {
         let bytes = script[start..<position]
         let name = String(decoding: bytes, as: UTF8.self)
         if bytes.contains(where: { $0 >= 0x80 || $0 == UInt8(ascii: "\\") }) {
-            last = .unclear  // It may hold a space that is not ASCII, or spell a keyword with escapes.
+            last = .unclear  // The name may contain a non-ASCII space, or be a keyword with escapes.
         } else if last == .dot {
             last = .operand
         } else if ScriptComments.keywords.contains(name) {
@@ -106,7 +106,7 @@ struct ScriptComments {
         } else if ScriptComments.controls.contains(name) {
             last = .control
         } else if ScriptComments.contextual.contains(name) {
-            if !(name == "await" && last == .control) { last = .unclear }  // `for await (` is as `for (`.
+            if !(name == "await" && last == .control) { last = .unclear }  // `for await (` is like `for (`.
         } else {
             last = .operand
         }

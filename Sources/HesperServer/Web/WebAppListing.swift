@@ -13,9 +13,9 @@ struct WebAppListing: Equatable, Sendable {
     /// The listed files, by their path in the folder, such as `js/app.js`.
     let entries: [String: Entry]
 
-    /// The maximum number of files. A folder with more files, or with more than ``mostBytes``, was probably configured by
-    /// mistake.
+    /// The maximum number of files. A folder with more files was probably configured by mistake.
     static let mostFiles = 500
+    /// The maximum size of all files together, in bytes.
     static let mostBytes = 16 << 20
 
     /// Lists the files in a folder.

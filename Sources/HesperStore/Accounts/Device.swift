@@ -16,7 +16,7 @@ public struct Device: Sendable, Equatable {
     /// The time at which the device most recently requested a feed that contains notes, to the minute; nil if it never requested
     /// one.
     public var readDate: Timestamp?
-    /// What the token may do, if this is an access token; nil for a device, which may do everything.
+    /// The permissions of an access token; nil for a device, which may do everything.
     public let access: TokenAccess?
 
     public init(

@@ -1,9 +1,10 @@
 import HesperModel
 
-/// What an access token may do. An access token is a ``Device`` that a script uses: it has a node, so its edits can be reverted
-/// and histories contain its name.
+/// The permissions of an access token. An access token is a ``Device`` that a script uses: it has a node, so its edits can be
+/// reverted and histories contain its name.
 public struct TokenAccess: Sendable, Equatable {
-    /// A right of a token. Routes that no scope allows are not available to any token (protocol.md, Access tokens).
+    /// A permission of an access token. Routes that no permission allows are not available to any token (protocol.md, Access
+    /// tokens).
     public enum Scope: String, Sendable, CaseIterable {
         /// To add notes, and to add to them, without reading anything.
         case append
@@ -15,7 +16,7 @@ public struct TokenAccess: Sendable, Equatable {
     public let scopes: Set<Scope>
     /// The time from which the token is invalid; nil if it does not expire.
     public let expiryDate: Timestamp?
-    /// The tag of the only notes that the token can use; nil for all notes.
+    /// The tag of the notes that the token can use; nil if the token can use all notes.
     public let tag: UniqueID?
 
     public init(_ scopes: Set<Scope>, expiryDate: Timestamp? = nil, tag: UniqueID? = nil) {

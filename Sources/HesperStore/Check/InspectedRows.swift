@@ -18,7 +18,8 @@ public protocol InspectionSource {
     func tagNames() throws -> InspectedRows<InspectedTagName>
     func documents() throws -> InspectedRows<InspectedDocument>
     func blobs() throws -> InspectedRows<InspectedBlob>
-    /// The sequence numbers that several objects or DeletedObjects have, with the number of objects and DeletedObjects of each.
+    /// The sequence numbers that more than one object or DeletedObject has. Each is returned with the count of its objects and
+    /// DeletedObjects.
     func duplicateSequences() throws -> [(sequence: Int64, count: Int64)]
 }
 

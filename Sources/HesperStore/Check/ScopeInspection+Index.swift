@@ -35,7 +35,7 @@ extension InspectedState {
     private func inspectTerms(_ document: InspectedDocument?, indexed: Int64, _ report: (String) -> Void) {
         guard case .note(let note)? = entity, let sequence else {
             guard document != nil else { return }
-            // The deletion may be so recent that it has not been indexed yet.
+            // If the deletion is too recent to be in the index, index entries of the deleted object are not an inconsistency.
             if let deletion = deleted?.sequence, entity == nil, deletion > indexed { return }
             return report("\(id) is in the index of terms, but is not a note.")
         }

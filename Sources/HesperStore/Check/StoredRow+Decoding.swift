@@ -57,14 +57,14 @@ extension StoredRow {
             isFinished: bool(4), creationDate: timestamp(5))
     }
 
-    /// Decodes the columns `parcel_bytes, blob_bytes, quota`, in this order. `first` is the number of the column `parcel_bytes`.
+    /// Decodes the columns `parcel_bytes, blob_bytes, quota`, in this order. `first` is the index of the column `parcel_bytes`.
     public func storage(from first: Int32 = 0) -> Storage {
         Storage(
             parcelBytes: integer(first), attachmentBytes: integer(first + 1),
             quota: Quota(stored: integerIfAny(first + 2)))
     }
 
-    /// Decodes the columns `type, merged_into, deletion_date`, in this order. `first` is the number of the column `type`. For a
+    /// Decodes the columns `type, merged_into, deletion_date`, in this order. `first` is the index of the column `type`. For a
     /// deleted note, `merged_into` is the ID of the note into which its text was rescued.
     public func deletedObject(id: UniqueID, from first: Int32 = 0) throws -> DeletedObject {
         let (type, target) = (try type(first), idIfAny(first + 1))

@@ -121,7 +121,7 @@ public final class EventHub: Sendable {
         state.withLockedValue { state in
             for head in heads { state.wake(head.scope, head.sequence) }
             guard let signals else { return }
-            // Most scopes have no listeners on other servers. No signal is sent for them.
+            // No signal is sent for scopes that have no listeners on other servers. Most scopes have none.
             let listened = heads.filter { state.remote.hasListeners(to: $0.scope) }
             if !listened.isEmpty { signals.send(listened.map { .committed($0.scope, $0.sequence) }) }
             for head in heads where !state.remote.hasListeners(to: head.scope) { state.recent.record(head) }
@@ -156,7 +156,7 @@ public final class EventHub: Sendable {
         }
     }
 
-    /// Sends the pings that are due, and the numbers of listening devices whose sending was delayed. Must be called every second.
+    /// Sends the pings that are due, and the counts of listening devices whose sending was delayed. Must be called every second.
     public func tick() {
         state.withLockedValue { state in
             state.second += 1
@@ -224,8 +224,8 @@ public final class EventHub: Sendable {
     /// and accounts.
     /// - Parameter scopes: the scopes to read; nil for all scopes with listeners on this server.
     public func refresh(_ scopes: Set<ScopeID>? = nil, from store: any Store) async throws {
-        // The devices are collected before the read. A device that starts to listen during the read may not be in the result yet.
-        // Its streams must not be ended.
+        // The devices are collected before the read. A device that starts to listen during the read may be missing in the result,
+        // and its streams must not be ended.
         let listening = state.withLockedValue { state in
             state.local.filter { scopes?.contains($0.key) ?? true }.mapValues { Set($0.devices.keys) }
         }

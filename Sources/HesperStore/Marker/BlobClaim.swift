@@ -80,7 +80,8 @@ public struct BlobClaim: Sendable {
                 nonce = .random(in: .min ... .max)
                 record.nextNonce = nonce
             }
-            // The record is written even if it is unchanged, because the commit waits until the standbys have received the nonce.
+            // The record is written even if it is unchanged: a commit that writes waits until the standbys have received the
+            // nonce.
             try transaction.set(record)
             return nonce
         }

@@ -23,8 +23,8 @@ public struct Revocation: Sendable, Equatable {
     public var finishDate: Timestamp?
     public var counts: Counts
 
-    /// The two passes through the scope. After the first pass, no note contains a value from the lost device. Therefore the
-    /// second pass can determine which tags and attachments are held by notes regardless of the device.
+    /// The two passes through the scope. After the first pass, no note contains a value from the lost device. The second pass can
+    /// therefore find out which tags and attachments notes hold without the changes of the device.
     public enum Pass: Int, Sendable {
         case notesAndObjects
         case tagsAndAttachments
@@ -37,14 +37,15 @@ public struct Revocation: Sendable, Equatable {
         }
     }
 
-    /// The numbers of objects processed so far, by outcome.
+    /// Counts of the objects processed so far, by outcome.
     public struct Counts: Sendable, Equatable {
-        /// The number of objects with registers that were set to the values that they would have without the device's changes.
+        /// The number of objects in which at least one register was set back to the value that it would have without the device's
+        /// changes.
         public var putBack = 0
         /// The number of objects that were deleted because the device had created them.
         public var deleted = 0
-        /// The number of objects with a register that was set to an older value than the correct value, because the correct value
-        /// is no longer stored.
+        /// The number of objects in which a register was set to an older value, because the value that it would have without the
+        /// device's changes is no longer stored.
         public var older = 0
         /// The number of objects with a change by the device that cannot be undone.
         public var kept = 0
@@ -96,7 +97,7 @@ public struct Revocation: Sendable, Equatable {
     }
 }
 
-/// A live object. `isPushed` is whether a given device pushed a change of the object after a given time.
+/// A live object, and whether a given device pushed a change of the object after a given time (`isPushed`).
 public struct PushedObject: Sendable, Equatable {
     public let uniqueID: UniqueID
     public let section: Section

@@ -66,9 +66,9 @@ extension RevocationStep {
         return (Push(elements), next)
     }
 
-    /// Returns the plans. Plans for objects that have changed since the snapshot are computed again. If a plan restores an
-    /// attachment to a note and another note holds the attachment, a plan for the other note is added, because an attachment must
-    /// move between notes in a single push.
+    /// Returns the plans. Plans for objects that have changed since the snapshot are computed again. An attachment can belong to
+    /// only one note. If a plan restores an attachment that another note now holds, a plan for that note is added, so that a
+    /// single push moves the attachment.
     private func current(in transaction: any Transaction) throws -> [RevocationPlan] {
         let scope = revocation.scope
         var (current, known): ([RevocationPlan], Set<UniqueID>) = ([], [])

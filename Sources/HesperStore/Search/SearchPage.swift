@@ -57,8 +57,8 @@ public struct SearchPage: Sendable {
     public mutating func stop() { next = last }
 
     /// Whether a note holds the requested tag. If no tags were merged into this tag, the index of members has already ensured
-    /// that the note holds it. Otherwise, the register with the greatest clock among the registers of these tags decides. The
-    /// index does not contain the registers, so they are read from the note.
+    /// that the note holds it. Otherwise, the note holds the tag if, of its registers for these tags, the one with the greatest
+    /// clock is true. The index does not contain the registers, so they are read from the note.
     private func holdsTags(_ note: Note) -> Bool {
         guard let tags, tags.count > 1 else { return true }
         return note.tags.holds(oneOf: tags)

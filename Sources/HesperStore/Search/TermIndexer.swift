@@ -15,7 +15,7 @@ public actor TermIndexer {
     static let pause = Duration.milliseconds(500)
     public static let pauseAfterFailure = Duration.seconds(5)
     /// The duration of the pause after a transaction, as a multiple of the transaction's duration, while this process makes no
-    /// other commits. Even then, the pauses are necessary, because other processes may be writing and their commits are not
+    /// other commits. The pause is necessary even then, because other processes may be writing, and their commits are not
     /// counted. While this process makes other commits, ``WriterThrottle/restPerWork`` applies instead.
     static let restPerWorkWhileIdle = 1
     /// The maximum time for which a search waits until the index is up to date.
@@ -92,8 +92,8 @@ public actor TermIndexer {
             } catch {
                 try Task.checkCancellation()
                 failure = error
-                // A note that cannot be read must stop only the indexing of its own scope, so the scopes are indexed again one by
-                // one.
+                // An error in one scope, such as a note that cannot be read, must not stop the indexing of the other scopes. So
+                // the scopes are indexed again one by one.
                 for scope in group where group.count > 1 { try? await index([scope], restPerWork: restPerWork) }
             }
         }

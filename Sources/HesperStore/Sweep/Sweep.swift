@@ -1,7 +1,7 @@
 import HesperModel
 
-/// Durations and limits of sweeps. The data of an object expires at different times. Therefore each object has a date at which it
-/// is examined next (storage.md, The sweeper).
+/// Durations and limits of sweeps. The values and edits of an object expire at different times. Therefore each object has a date
+/// at which the object is examined next (storage.md, The sweeper).
 public enum Sweep {
     /// The time from a change of an object to its next examination, in milliseconds. No data is removed earlier.
     public static let firstCheckDelay = Timestamp.hour
@@ -42,8 +42,8 @@ public struct DueSweep: Sendable, Equatable {
     public let object: UniqueID
     /// The position of the last edit that has been examined. The examination continues with the next edit.
     public var position: Int64
-    /// The date at which the claim expires. It is stored as the date at which the object is due. If the stored date differs, the
-    /// object was changed during the examination.
+    /// The date at which the claim expires. The claim is stored by making this date the object's due date. If the stored due date
+    /// is a different one, the object was changed during the examination.
     public let claim: Timestamp
 
     public init(scope: ScopeID, object: UniqueID, position: Int64, claim: Timestamp) {

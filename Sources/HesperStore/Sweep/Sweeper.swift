@@ -206,7 +206,7 @@ public enum SweepEvent: Sendable {
     case removalBlocked(RemovalBlocker)
     /// The problem that prevented the removal of attachments has been solved. Attachments are removed again.
     case removalResumed
-    /// Blobs or staged files without a row in the database were removed. The associated value is their number.
+    /// Blobs or staged files without a row in the database were removed. The associated value is the count of removed files.
     case strays(Int)
     /// Partial data of interrupted writes to the blob store was removed. The associated value is the number of these writes.
     case unfinished(Int)

@@ -1,7 +1,8 @@
 import HesperModel
 
 /// Reads the changes since a token, one page at a time (protocol.md, Sync).
-///  A first sync returns the live tags and then all other objects, both in descending order of sequence numbers, starting at the
+///
+/// A first sync returns the live tags and then all other objects, both in descending order of sequence numbers, starting at the
 /// scope's sequence number when the first sync began. It ends with the changes that were made since then. These changes, and all
 /// pages of later syncs, are in ascending order.
 public struct Feed: Sendable {
@@ -166,8 +167,8 @@ public struct Feed: Sendable {
         return isFull
     }
 
-    /// Sets the size of the objects that remain after the page. This size is counted at the beginning of a series of pages, and
-    /// the token then carries it from page to page. Counting for every page would cost as much as reading the pages.
+    /// Sets the number and the size of the objects that follow the page. They are counted at the beginning of a series of pages,
+    /// and the token then carries them from page to page. Counting for every page would cost as much as reading the pages.
     private func count(_ page: inout Page, before token: SyncToken, in snapshot: any Snapshot) throws {
         guard page.hasMore else {
             page.token.remaining = nil

@@ -2,12 +2,12 @@ import HesperModel
 
 /// The metadata of a page of a feed. The bodies of the page's objects are passed to a ``PageSink``.
 public struct Page: Sendable {
-    /// The number and the size of the objects on the page.
+    /// The count and the total size of the objects on the page.
     public internal(set) var size = ScanSize.none
     /// The sync token for the next page.
     public internal(set) var token: SyncToken
     public internal(set) var hasMore = false
-    /// The number and the size of the objects that follow the page.
+    /// The count and the total size of the objects that follow the page.
     public internal(set) var remaining = ScanSize.none
     /// The head of the scope at the time when the page was read.
     public internal(set) var head: ScopeHead

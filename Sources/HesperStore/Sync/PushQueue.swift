@@ -91,7 +91,7 @@ public actor PushQueue {
             await commit(group)
             busy.subtract(scopes)
             if isLarge { largeCommits -= 1 }
-            // A job that was not considered large may have turned out to be slow.
+            // A job may have become large by the definition of `isLarge`, because it has just turned out to be slow.
             if group.contains(where: self.isLarge) { delayLarge(.now - start) }
         }
         commits -= 1
@@ -126,8 +126,8 @@ public actor PushQueue {
     }
 
     /// Selects the jobs for one commit: the first job of each scope, then the second job of each scope, and so on. The scopes are
-    /// divided evenly among the commits that could begin now. Running commits are not taken into account, because few large
-    /// commits cost less than many small commits.
+    /// divided evenly among the writers that are free now. Busy writers are not counted, although they could take some of the
+    /// jobs later, because few large commits cost less than many small commits.
     /// - Returns: the indices of the jobs. They are ordered by scope, because scopes must be locked in this order, and then by
     ///   arrival.
     private func fitting(_ jobs: [Int]) -> [Int] {

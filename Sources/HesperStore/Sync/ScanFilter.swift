@@ -6,7 +6,7 @@ public struct ScanFilter: Sendable, Equatable {
         case none
         case all
         case allButTags
-        /// The types with these names, which are sorted. All app-defined types are included too if `withAppObjects` is true.
+        /// The types with these names, in ascending order. If `withAppObjects` is true, all app-defined types are included too.
         case some([String], withAppObjects: Bool)
     }
 

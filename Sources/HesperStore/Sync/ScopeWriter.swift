@@ -85,17 +85,17 @@ private func echoes(
     var echoes: [UniqueID: Int64] = [:]
     var before: [UniqueID: Int64] = [:]
     for change in outcome.changes {
-        // An object that did not exist before may have edits from other devices. Its sequence number is nil. Such an object must
-        // not become an echo.
+        // An object that lacks a required field does not exist yet, but the scope may already store edits of it from other
+        // devices. Its sequence number is nil. It must not become an echo.
         if let state = change.before { before[change.uniqueID] = state.sequence ?? .max }
     }
-    // The server adds the size and the digest of the bytes to attachments, so attachments are not echoes.
+    // The server adds the size and the digest of the bytes to attachments. The sender needs them, so attachments are not echoes.
     for receipt in outcome.receipts where receipt.status == .applied && receipt.objectType != ObjectType.attachment.name
     {
         guard let id = receipt.uniqueID, let sequence = sequences[id], before[id] ?? 0 <= read else { continue }
         echoes[id] = sequence
     }
-    // If a push contains an object twice, the worse of the two receipts decides.
+    // If a push contains an object twice and one of the receipts is worse than `applied`, the object is not an echo.
     for receipt in outcome.receipts where receipt.status > .applied {
         if let id = receipt.uniqueID { echoes[id] = nil }
     }

@@ -37,7 +37,7 @@ public struct Selection: Sendable, Equatable, Hashable {
         return types.contains("note") ? types.union(["tag", "attachment"]) : types
     }
 
-    /// A text from which tokens derive their fingerprint. Equal selections have equal names.
+    /// The text from which the fingerprint in sync tokens is computed. Equal selections have equal names.
     public var name: String {
         let kinds = types.map { $0.sorted().joined(separator: ",") } ?? "all"
         return hasObjects ? kinds : "deleted"

@@ -22,8 +22,8 @@ public struct SyncToken: Sendable, Hashable {
     /// The fingerprint of the feed's selection. A token is valid only for feeds with the same selection.
     public var selection: UInt32
     public var position: Position
-    /// The number and the size of the objects that follow the page sent most recently; nil if no objects follow or if they have
-    /// not been counted.
+    /// The count and the total size of the objects that follow the page sent most recently; nil if no objects follow or if they
+    /// have not been counted.
     public var remaining: ScanSize?
 
     public init(

@@ -20,8 +20,8 @@ struct DataFolders {
         let attachments = try settings.attachments()
         if !S3Location.isURL(attachments) { folders.append(Folder(path: attachments, contents: "the attachments")) }
         folders += [
-            // This folder is included even if attachments are stored elsewhere, because the server uses this folder if the
-            // setting for attachments is removed.
+            // The default folder for attachments is included even if attachments are stored elsewhere, because the server uses it
+            // if the setting for attachments is removed.
             Folder(path: settings.defaultAttachments, contents: "the attachments"),
             Folder(path: settings.uploads, contents: "the uploads"),
             Folder(path: OwnCertificate.folder(in: settings.data), contents: "the certificate"),
@@ -32,8 +32,7 @@ struct DataFolders {
         self.folders = folders
     }
 
-    /// Describes how a backup folder overlaps with one of these folders. Nil if the backup folder does not overlap with any of
-    /// them.
+    /// Describes how a backup folder overlaps with one of the installation's folders. Nil if it overlaps with none of them.
     func overlap(with backup: String) -> String? {
         let path = RealPath(backup)
         for folder in folders {

@@ -12,7 +12,7 @@ struct OwnCertificate: Sendable {
     static let (authority, authorityKey) = ("authority.pem", "authority.key")
     static let (server, serverKey) = ("server.pem", "server.key")
 
-    /// A certificate is renewed this number of days before it expires.
+    /// The number of days before the expiry of a certificate at which it is renewed.
     static let daysToRenew = 30
 
     /// Locates the certificates of an installation.
@@ -76,9 +76,9 @@ struct OwnCertificate: Sendable {
 
     private func knownAuthority() throws -> LocalAuthority? {
         guard let certificate = try folder.contents(of: OwnCertificate.authority) else {
-            // The authority's certificate is written before the server's certificate. If the server's certificate exists, the
-            // authority's certificate was therefore lost. Otherwise, no device trusts the authority yet, and a new authority can
-            // be created.
+            // There is no certificate of the authority. It is always written before the server's certificate. If the server's
+            // certificate exists, the authority's certificate was lost. Otherwise the authority was never used, so a new authority
+            // can be created.
             guard try folder.contents(of: OwnCertificate.server) == nil else {
                 throw unusable("\(OwnCertificate.authority) is missing")
             }

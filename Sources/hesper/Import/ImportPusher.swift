@@ -5,22 +5,23 @@ import HesperStore
 struct ImportPusher: Sendable {
     let scope: Scope
     let quota: Int64?
-    /// The node that counts as the sender of the edits. It is the node of the installation, because no device is signed in.
+    /// The node that counts as the sender of the edits.
     private let sender: NodeID
     /// The maximum number of attempts if the store is unavailable because other processes use it.
     private static let maximumAttempts = 5
 
     /// - Parameters:
     ///   - store: the store of the account. Servers and other commands may use it at the same time.
+    ///   - sender: the device or access token that sends the edits; nil for the installation, if no device is signed in.
     ///   - quota: the quota of accounts that do not have a quota of their own, in bytes; nil for no limit.
-    init(store: any Store, scope: ScopeID, quota: Int64?) {
+    init(store: any Store, scope: ScopeID, by sender: NodeID? = nil, quota: Int64?) {
         self.quota = quota
         let queue = PushQueue(store: store) { heads in
             // Signals inform the servers of the new changes, so that the servers can notify their connected clients.
             store.signals?.send(heads.map { .committed($0.scope, $0.sequence) })
         }
         self.scope = Scope(scope, queue: queue, installation: store.installation, quota: quota, now: { Timestamp.now })
-        sender = store.installation.node
+        self.sender = sender ?? store.installation.node
     }
 
     func push(

@@ -17,12 +17,14 @@ struct Importer: Sendable {
     /// - Parameters:
     ///   - store: the store of the account. Servers and other commands may use it at the same time.
     ///   - blobs: the storage of attachments.
+    ///   - sender: the device or access token that counts as the sender of the notes; nil for the installation.
     ///   - maximumAttachmentBytes: the maximum size of an attachment in bytes.
     ///   - quota: the quota of accounts that do not have a quota of their own, in bytes; nil for no limit.
     init(
-        store: any Store, blobs: any BlobStore, scope: ScopeID, maximumAttachmentBytes: Int64, quota: Int64? = nil
+        store: any Store, blobs: any BlobStore, scope: ScopeID, by sender: NodeID? = nil, maximumAttachmentBytes: Int64,
+        quota: Int64? = nil
     ) {
-        pusher = ImportPusher(store: store, scope: scope, quota: quota)
+        pusher = ImportPusher(store: store, scope: scope, by: sender, quota: quota)
         files = ImportedFiles(store: store, blobs: blobs, pusher: pusher, maximumBytes: maximumAttachmentBytes)
     }
 

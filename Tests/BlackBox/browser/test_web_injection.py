@@ -9,7 +9,7 @@ import uuid
 import pytest
 from app import App
 from attachments import attach
-from client import Client
+from client import PASSWORD, Client
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.long
@@ -87,6 +87,8 @@ def test_scripts_from_another_device(watched, client: Client):
     # Names that every JavaScript object inherits.
     for name in ("constructor", "toString", "valueOf", "hasOwnProperty"):
         assert client.post("/v1/objects", {"objectType": name, "attributes": {name: "<b>"}}).status_code == 201
+    token = {"name": SCRIPTS[1], "scopes": ["read"], "currentPassword": PASSWORD}
+    assert client.post("/v1/tokens", token).status_code == 201
     app = watched()
     app.sign_in(client.email, device_name="<img src=x onerror=xss()>")
     app.wait_synced()

@@ -82,6 +82,11 @@ def views(app: App, household: Device):
             expect(main.get_by_text(words).first).to_be_visible()
         app.page.wait_for_timeout(100)
         yield fragment.split("/")[1]
+    app.go("#/devices")
+    app.button("New token").click()
+    expect(app.dialog).to_be_visible()
+    yield "new token"
+    app.page.keyboard.press("Escape")
     app.go("#/")
     app.sync_button.click()
     expect(app.dialog).to_be_visible()

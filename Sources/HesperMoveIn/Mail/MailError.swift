@@ -1,0 +1,7 @@
+/// The reason why a message cannot be read.
+public struct MailError: Error, Equatable, CustomStringConvertible {
+    /// A sentence.
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,162 @@
+/// An e-mail message, as a note is made of it: the subject, the text, and the attached files.
+///
+///     let message = try MailMessage(bytes) { html in Markdown of html }
+///     message.subject        // "Grüße"
+///     message.attachments    // the files, decoded
+public struct MailMessage: Sendable {
+    public struct Attachment: Sendable, Equatable {
+        /// The name of the file without folders; nil if the message has none.
+        public let filename: String?
+        /// The media type, such as `image/jpeg`.
+        public let mediaType: String
+        public let bytes: [UInt8]
+    }
+
+    /// The subject in one line; empty if there is none.
+    public let subject: String
+    /// The text, with line feeds, without blank lines at both ends. Of several alternatives, the plain one is used unless it is blank.
+    public let text: String
+    public let attachments: [Attachment]
+    /// The `Message-ID` without angle brackets; nil if there is none.
+    public let messageID: String?
+
+    /// The maximum size of a message, in bytes.
+    public static let maximumBytes = 25 << 20
+
+    /// Parses a message.
+    /// - Parameter html: converts HTML to text.
+    /// - Throws: ``MailError``, and the errors of `html`.
+    public init(_ bytes: [UInt8], html: @escaping (String) throws -> String) throws {
+        guard bytes.count <= MailMessage.maximumBytes else {
+            throw MailError("The message has more than \(MailMessage.maximumBytes) bytes.")
+        }
+        let message = try MIMEPart(bytes)
+        guard !message.headers.isEmpty else { throw MailError("The message has no header fields.") }
+        subject = HeaderText.decoded(message["subject"] ?? "").split(whereSeparator: \.isWhitespace)
+            .joined(separator: " ")
+        let id = message["message-id"]?.trimmingSpace.drop { $0 == "<" }.prefix { $0 != ">" && !$0.isWhitespace }
+        messageID = id.flatMap { $0.isEmpty ? nil : String($0) }
+        var contents = MailContents(html: html)
+        try contents.add(message)
+        text = contents.texts.map(\.trimmingBlankLines).filter { !$0.isEmpty }.joined(separator: "\n\n")
+        attachments = contents.attachments
+    }
+}
+
+/// The texts and attachments of a message, while its parts are read.
+private struct MailContents {
+    let html: (String) throws -> String
+    private(set) var texts: [String] = []
+    private(set) var attachments: [MailMessage.Attachment] = []
+
+    init(html: @escaping (String) throws -> String) { self.html = html }
+
+    mutating func add(_ part: MIMEPart) throws {
+        switch part.contents {
+        case .parts(let parts) where part.type.name == "multipart/alternative":
+            if let best = try best(of: parts) { try add(best) }
+        case .parts(let parts):
+            for part in parts { try add(part) }
+        case .bytes(let bytes):
+            let decoded = TransferEncoding.decoded(bytes, part["content-transfer-encoding"])
+            if let text = try text(of: part, decoded) {
+                texts.append(text)
+            } else {
+                attachments.append(
+                    MailMessage.Attachment(filename: part.filename, mediaType: part.type.name, bytes: decoded))
+            }
+        }
+    }
+
+    /// The first plain text that is not blank. If there is none, the last alternative, because senders put the richest one last
+    /// (RFC 2046).
+    private func best(of parts: [MIMEPart]) throws -> MIMEPart? {
+        for part in parts where part.type.name == "text/plain" {
+            guard case .bytes(let bytes) = part.contents else { continue }
+            let decoded = TransferEncoding.decoded(bytes, part["content-transfer-encoding"])
+            if let text = try text(of: part, decoded), !text.trimmingBlankLines.isEmpty { return part }
+        }
+        return parts.last
+    }
+
+    /// The text of a part that is shown as such; nil for attachments.
+    private func text(of part: MIMEPart, _ bytes: [UInt8]) throws -> String? {
+        guard !part.isAttachment else { return nil }
+        let text = { Charset.text(bytes[...], charset: part.type.parameters["charset"] ?? "") }
+        switch part.type.name {
+        case "text/plain":
+            let plain = text().replacingLineEnds
+            guard part.type.parameters["format"]?.lowercased() == "flowed" else { return plain }
+            return FlowedText.joined(plain, deletesSpace: part.type.parameters["delsp"]?.lowercased() == "yes")
+        case "text/html": return try html(text())
+        default: return nil
+        }
+    }
+}
+
+extension MIMEPart {
+    /// Whether the part is a file, and not a text to be shown.
+    fileprivate var isAttachment: Bool { disposition?.name == "attachment" || filename != nil }
+
+    private var disposition: MIMEType? { self["content-disposition"].flatMap { MIMEType($0) } }
+
+    /// The name of the file, without the folders that some senders include.
+    fileprivate var filename: String? {
+        let name = disposition?.parameters["filename"] ?? type.parameters["name"]
+        let last = name?.split { $0 == "/" || $0 == "\\" }.last
+        return last.map { String($0.unicodeScalars.filter { $0.properties.generalCategory != .control }) }
+            .flatMap { $0.isEmpty || $0 == "." || $0 == ".." ? nil : $0 }
+    }
+}
+
+/// Text whose long lines were broken by the sender (RFC 3676).
+private enum FlowedText {
+    /// Joins lines that end with a space with the next line. Quotes stay on lines of their own.
+    static func joined(_ text: String, deletesSpace: Bool) -> String {
+        var lines: [String] = []
+        var (isOpen, openDepth) = (false, 0)
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            let depth = line.prefix { $0 == ">" }.count
+            var content = line.dropFirst(depth)
+            // The sender puts a space before lines that begin with a space, `>` or `From `.
+            if content.first == " " { content = content.dropFirst() }
+            let isSignature = content == "-- "
+            let isSoft = content.last == " " && !isSignature
+            let kept = isSoft && deletesSpace ? content.dropLast() : content
+            if isOpen, depth == openDepth, !isSignature, let last = lines.indices.last {
+                lines[last] += kept
+            } else {
+                lines.append((depth > 0 ? String(repeating: ">", count: depth) + " " : "") + kept)
+            }
+            (isOpen, openDepth) = (isSoft, depth)
+        }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension String {
+    fileprivate var replacingLineEnds: String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(utf8.count)
+        var last: UInt8 = 0
+        for byte in utf8 {
+            switch byte {
+            case 0x0d: bytes.append(0x0a)
+            case 0x0a where last == 0x0d: break
+            // Notes cannot contain NUL.
+            case 0: break
+            default: bytes.append(byte)
+            }
+            last = byte
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The text without white space at its end and blank lines at its beginning.
+    fileprivate var trimmingBlankLines: String {
+        var lines = split(separator: "\n", omittingEmptySubsequences: false)[...]
+        while let line = lines.first, line.allSatisfy(\.isWhitespace) { lines.removeFirst() }
+        while let line = lines.last, line.allSatisfy(\.isWhitespace) { lines.removeLast() }
+        return lines.joined(separator: "\n")
+    }
+}
