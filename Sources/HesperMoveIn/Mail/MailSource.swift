@@ -38,7 +38,8 @@ public struct MailSource: SourceReader {
             let staged = try MailSource.stage(file.bytes, in: staging)
             _ = collector.add(
                 SourceFile(
-                    path: "\(index + 1)/\(name)", location: staged, byteCount: Int64(file.bytes.count), creation: received,
+                    path: "\(index + 1)/\(name)", location: staged, byteCount: Int64(file.bytes.count),
+                    creation: received,
                     modification: received),
                 filename: name, mimeType: file.mediaType)
         }
