@@ -108,9 +108,18 @@ statuses+=("swift-databases=$?")
 cat "$results/swift-databases.log"
 if [ "$mode" = all ]; then
     runner simulate 30 .build/release/simulate 10000
+else
+    # With the lowest priority: it uses the processor time that the black-box tests leave, because they wait for files and processes.
+    behind simulate 30 nice -n 19 .build/debug/simulate 500
+    simulation=$!
 fi
 runner black-box $minutes "${black_box[@]}" Tests/BlackBox --junitxml="$results/black-box.xml"
 # The tests that depend on the store run again on PostgreSQL.
 runner postgresql $((minutes / 2)) "${black_box[@]}" Tests/BlackBox --store postgresql --junitxml="$results/postgresql.xml"
+if [ -n "${simulation:-}" ]; then
+    wait "$simulation"
+    statuses+=("simulate=$?")
+    cat "$results/simulate.log"
+fi
 
 exec /usr/bin/python3 Tools/count-tests.py "$results" "${statuses[@]}" "${failed_parts[@]}"

@@ -135,9 +135,9 @@ import Testing
     }
 }
 
-/// Simulated lives: `make simulate` runs many more.
+/// Simulated lives: `make test` runs 500 with the program `simulate`.
 @Suite struct SimulationTests {
-    @Test(arguments: UInt64(1)...20)
+    @Test(arguments: UInt64(1)...5)
     func livesEndWithEqualCopies(seed: UInt64) throws {
         #expect(try Life(seed: seed).run() == [])
     }
