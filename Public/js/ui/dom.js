@@ -130,8 +130,8 @@ export const menu = (owner, id, values) => {
 }
 
 /** @type {Dom["problemWords"]} */
-export const problemWords = ({name, slug, pointer = "", limit, title, detail, message, retryAfter}) => {
-  const id = firstOf(`${name}-${slug}`, `problem-${slug}-${limit}`, `problem-${slug}${pointer.replaceAll("/", "-")}`, `problem-${slug}`,
+export const problemWords = ({name, slug, pointer = "", title, detail, message, retryAfter}) => {
+  const id = firstOf(`${name}-${slug}`, `problem-${slug}${pointer.replaceAll("/", "-")}`, `problem-${slug}`,
     "problem-words")
   return viewOf(id, {title, detail: detail ?? message, retryDate: retryAfter > 5_000 && Date.now() + retryAfter})
 }

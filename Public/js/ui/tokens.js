@@ -48,7 +48,7 @@ export const tokenSection = ({copy, engine, attempt, fail}, section) => {
       const {slug, pointer = ""} = error
       const at = form.elements.namedItem(pointer.slice(1))
       const words = at?.dataset?.[slug] ?? at?.dataset?.wrong
-      words ? setError(at, words) : fill(problem, problemView(error))
+      words ? setError(at, words) : fill(problem, problemView(Object.assign(error, {name: "NewToken"})))
     }
     form.oninput = ({target}) => setError(target)
     form.onsubmit = async event => {

@@ -31,16 +31,14 @@ public struct NewToken: Sendable {
         let others = try transaction.devices(
             of: device.account, tokens: true, after: nil, limit: Limits.accessTokens)
         guard others.count < Limits.accessTokens else {
-            throw Problem(
-                .tooLarge,
+            throw Problem.tooLarge(
                 "An account can have at most \(Limits.accessTokens) access tokens. Revoke one that is no longer used.",
-                context: ["limit": "accessTokens"])
+                limit: Limits.accessTokens)
         }
         if let tag = device.access?.tag {
-            guard case .entity(.tag(let entity), .some)? = try transaction.state(of: tag, in: scope) else {
+            guard case .entity(.tag, .some)? = try transaction.state(of: tag, in: scope) else {
                 throw Problem(.invalidField, "This account has no tag with the ID \(tag).", at: "/tag")
             }
-            _ = entity
         }
         try transaction.insert(device, token: token.hash)
     }

@@ -6,7 +6,7 @@ import HesperStore
 ///
 /// Results are cached, so that a long chain of merged objects is followed only once, even if many members of a note lead into it.
 /// A resolver can be used only with the snapshot for which it was created.
-final class Resolver {
+public final class Resolver {
     let snapshot: any Snapshot
     let scope: ScopeID
     /// For each ID that was looked up before, the ID of its live object; nil if it has none.
@@ -19,14 +19,14 @@ final class Resolver {
     /// times as many.
     static let mostHops = 10_000
 
-    init(snapshot: any Snapshot, scope: ScopeID) {
+    public init(snapshot: any Snapshot, scope: ScopeID) {
         self.snapshot = snapshot
         self.scope = scope
     }
 
     /// The ID of the live object for an ID. Nil if there is no such object, or if more than ``mostHops`` DeletedObjects would have
     /// to be followed.
-    func live(_ id: UniqueID) throws -> UniqueID? {
+    public func live(_ id: UniqueID) throws -> UniqueID? {
         var path: [UniqueID] = []
         var next: UniqueID? = id
         var target: UniqueID?

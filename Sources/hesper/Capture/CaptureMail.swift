@@ -56,16 +56,21 @@ struct CaptureMail: AsyncParsableCommand {
             store: store, blobs: try await dataOptions.openBlobs(), scope: session.scope, by: session.device.node,
             maximumAttachmentBytes: settings.attachments.largest, quota: settings.quota)
         let report = try await importer.run(message) { _, _ in }
+        try await store.write {
+            try $0.recordUse(
+                of: session.device.node, at: .now, appVersion: nil, userAgent: "hesper capture-mail", address: nil,
+                readSequence: nil)
+        }
         if let skipped = report.skipped.first { throw Failure("\(skipped.path): \(skipped.reason)", .tryLater) }
     }
 
-    /// The name of the tag to which the token is restricted.
+    /// The name of the tag to which the token is restricted, or of the tag that it was merged into.
     private func tags(_ tag: UniqueID?, _ scope: ScopeID, _ store: any Store) async throws -> [String] {
         guard let tag else { return [] }
         return try await store.read { snapshot in
-            guard case .entity(.tag(let entity), _)? = try snapshot.state(of: tag, in: scope) else {
-                throw Failure("The tag to which the access token is restricted was deleted.", .noPermission)
-            }
+            guard let target = try Resolver(snapshot: snapshot, scope: scope).live(tag),
+                case .entity(.tag(let entity), _)? = try snapshot.state(of: target, in: scope)
+            else { throw Failure("The tag to which the access token is restricted was deleted.", .noPermission) }
             return [entity.name]
         }
     }

@@ -146,7 +146,7 @@ def test_problems_are_shown_at_their_fields(signed_up: App):
 
     app.page.route("**/v1/tokens", lambda route: route.fulfill(
         status=413, content_type="application/problem+json",
-        body='{"slug": "too-large", "title": "Too large", "detail": "Too many", "status": 413, "limit": "accessTokens"}'))  # fmt: skip
+        body='{"slug": "too-large", "title": "Too large", "detail": "Too many", "status": 413, "limit": 100}'))  # fmt: skip
     app.tolerated.add("413")
     create.click()
     expect(form.get_by_role("alert")).to_contain_text("Too many access tokens")

@@ -65,6 +65,8 @@ def test_a_message_becomes_a_note(server: Server, ada: Client) -> None:
     assert edit["pushedBy"]["name"] == "mail"
     ada.wait_for_index()
     assert len(ada.get("/v1/search?q=brod").json()["results"]) == 1
+    [listed] = ada.get("/v1/tokens").json()["tokens"]
+    assert listed["userAgent"] == "hesper capture-mail" and "lastUseDate" in listed
     # A second delivery of the same message makes no second note, also after the note was changed or deleted.
     ada.patch(f"/v1/notes/{note['uniqueID']}", {"text": "changed"})
     assert deliver(server, address, sent) == (STORED, "")
@@ -103,6 +105,12 @@ def test_a_token_in_an_address(server: Server, ada: Client) -> None:
     for number, given in enumerate([address.upper(), address.removeprefix("hesper_"), address]):
         assert deliver(server, given, message(f"{number}").as_bytes()) == (STORED, "")
     assert [note["tags"] for note in notes(ada)] == [[tag]] * 3
+    # The token follows a tag that was merged into another.
+    into = ada.post("/v1/tags", {"name": "Mail"}).json()["uniqueID"]
+    merge = {"uniqueID": tag, "objectType": "tag", "deletionDate": "2026-01-01T00:00:00Z", "mergedInto": into}
+    assert ada.post("/v1/deleted-objects", {"deletedObjects": [merge]}).status_code == 200
+    assert deliver(server, address, message("merged").as_bytes()) == (STORED, "")
+    assert [note["tags"] for note in notes(ada)] == [[into]] * 4
 
 
 @pytest.mark.parametrize(
