@@ -72,6 +72,36 @@ public final class ZipReader: @unchecked Sendable {
     private static let fileSignature: [UInt8] = [0x50, 0x4b, 3, 4]
     private static let emptySignature: [UInt8] = [0x50, 0x4b, 5, 6]
 
+    /// Whether a zip file may have more than `limit` files. Nothing but the signatures of the entries in its directory is counted, so
+    /// files that are zips themselves are counted with their own entries.
+    public static func hasMoreEntries(than limit: Int, in path: String) throws -> Bool {
+        guard let file = FileHandle(forReadingAtPath: path) else { return false }
+        defer { try? file.close() }
+        var count = 0
+        var rest: [UInt8] = []
+        while let chunk = try file.read(upToCount: 1 << 20), !chunk.isEmpty {
+            try Task.checkCancellation()
+            let bytes = rest + chunk
+            count += bytes.withUnsafeBytes { ZipReader.count(of: directoryEntry, in: $0) }
+            guard count <= limit else { return true }
+            rest = bytes.suffix(directoryEntry.count - 1)
+        }
+        return false
+    }
+
+    private static let directoryEntry: [UInt8] = [0x50, 0x4b, 1, 2]
+
+    private static func count(of signature: [UInt8], in bytes: UnsafeRawBufferPointer) -> Int {
+        var (count, rest) = (0, bytes[...])
+        while let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress,
+            let found = memmem(start, rest.count, signature, signature.count)
+        {
+            count += 1
+            rest = rest.dropFirst(UnsafeRawPointer(found) - start + signature.count)
+        }
+        return count
+    }
+
     private static func beginning(of path: String, _ count: Int) -> [UInt8] {
         guard let file = FileHandle(forReadingAtPath: path) else { return [] }
         defer { try? file.close() }

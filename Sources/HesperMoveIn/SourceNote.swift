@@ -93,7 +93,7 @@ public struct SourceAttachment: Sendable, Equatable {
     public let sha256: String
 
     /// Whether apps show the file as a picture.
-    var isPicture: Bool { mimeType.hasPrefix("image/") }
+    public var isPicture: Bool { mimeType.hasPrefix("image/") }
 }
 
 /// What a reader finds in a source.

@@ -9,6 +9,7 @@ enum Migrations {
     private static let all: [@Sendable (Connection) throws -> Void] = [
         createTables, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
         addChecksums, addBlobStore, addQuotas, addIdempotencyKeys, addTokens,
+        addImports,
     ]
 
     /// The version of the tables that this program reads and writes.
@@ -151,5 +152,9 @@ enum Migrations {
 
     @Sendable private static func addTokens(_ connection: Connection) throws {
         try connection.execute(script: SchemaOfDevices.tokens)
+    }
+
+    @Sendable private static func addImports(_ connection: Connection) throws {
+        try connection.execute(script: SchemaOfImports.tables)
     }
 }

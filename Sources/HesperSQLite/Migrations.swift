@@ -11,6 +11,7 @@ enum Migrations {
     private static let all: [@Sendable (Database) throws -> Void] = [
         createTables, addAttachments, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
         addChecksums, addBlobStore, addQuotas, addIdempotencyKeys, addTokens,
+        addImports,
     ]
 
     /// The version of the tables that this program reads and writes.
@@ -117,6 +118,10 @@ enum Migrations {
 
     @Sendable private static func addTokens(_ database: Database) throws {
         try database.execute(sql: SchemaOfDevices.tokens)
+    }
+
+    @Sendable private static func addImports(_ database: Database) throws {
+        try database.execute(sql: SchemaOfImports.tables)
     }
 
     /// Inserts into `members` the tags and attachments of notes that do not exist yet because they lack a required field. Version

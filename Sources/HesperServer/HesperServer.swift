@@ -24,6 +24,7 @@ public struct HesperServer: Sendable {
     private let revoker: Revoker
     /// Starts ``revoker`` when it is fired.
     private let revoking = Trigger()
+    private let importWorker: ImportWorker
     private let eventHubService: EventHubService
     private let certificate: ServerCertificate?
     private let metrics: Metrics
@@ -46,6 +47,9 @@ public struct HesperServer: Sendable {
         revoker = Revoker(store: store, queue: backend.queue, now: backend.now)
         let intake = AttachmentIntake(backend: backend, limits: settings.attachments)
         let uploads = Uploads(backend: backend, intake: intake, stage: stage)
+        importWorker = ImportWorker(
+            backend: backend, stage: stage, limits: settings.imports,
+            maximumAttachmentBytes: settings.attachments.largest, logger: logger)
         let pages = EventPages(backend: backend)
         eventHubService = EventHubService(hub: backend.hub, pages: pages, store: store, logger: logger)
         let cookies = SessionCookies()
@@ -80,6 +84,7 @@ public struct HesperServer: Sendable {
             RecentlyDeleted(backend: backend),
             SearchNotes(backend: backend, indexer: indexer, limits: settings.searches),
             Exports(backend: backend),
+            Imports(backend: backend, stage: stage, limits: settings.imports, worker: importWorker),
             Events(backend: backend, pages: pages, authenticator: authenticator, uses: uses),
             Ephemerals(hub: backend.hub, rate: settings.ephemerals),
         ]
@@ -118,6 +123,7 @@ public struct HesperServer: Sendable {
                 try await revoker.work()
                 return Revoker.pause
             },
+            importWorker.loop,
         ]
         services += more
         if let address = settings.metrics { services.append(metricsService(on: address)) }

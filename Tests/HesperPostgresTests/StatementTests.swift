@@ -39,7 +39,7 @@ struct StatementTests {
     private static let tables = [
         "scopes", "indexing", "objects", "edits", "tombstones", "members", "tag_names", "documents", "terms", "blobs",
         "removed_blobs", "unknown_blobs", "uploads", "sweeps", "versions", "revocations", "memberships",
-        "idempotency_keys",
+        "idempotency_keys", "imports",
     ]
 
     /// The only statements that may read all accounts, for metrics and `hesper doctor`.
@@ -62,6 +62,7 @@ struct StatementTests {
         ("SELECT EXISTS (SELECT 1 FROM scopes WHERE id > 0)", "whether there is any account"),
         ("FROM unknown_blobs WHERE scope > 0", "the list of blobs without a row"),
         ("FROM uploads\nWHERE creation_date <", "the queue of abandoned uploads"),
+        ("FROM imports\nWHERE state NOT IN", "the queue of unfinished imports"),
         ("FROM idempotency_keys WHERE creation_date <=", "the queue of idempotency keys that hold no more"),
     ]
 
@@ -247,6 +248,8 @@ private struct Plans {
         INSERT INTO uploads SELECT scope, id, id, 9, date, true FROM rows;
         INSERT INTO sweeps SELECT scope, id, date FROM rows;
         INSERT INTO idempotency_keys SELECT scope, int8send(sequence), clock, id, date, sequence, true FROM rows;
+        INSERT INTO imports SELECT n, md5('import' || n)::uuid, 9, now(), 0, 0, int8send(n), 'done'
+            FROM generate_series(1, 5000) n;
         INSERT INTO versions SELECT scope, id, sequence, sequence, date, 'text', clock FROM rows;
         INSERT INTO revocations SELECT n, int8send(n), 'x', NULL, now(), now(), 0, 0,
             CASE WHEN n % 50 > 0 THEN now() END, 0, 0, 0, 0 FROM generate_series(1, 5000) n;

@@ -39,7 +39,7 @@ public struct StoreContract {
         + transactionCases
         + scanCases + digestCases + deletionCases
         + bagCases + blobCases + sweepCases + quotaCases
-        + idempotencyCases + historyCases + revocationCases + revocationRowCases + searchCases + durabilityCases
+        + idempotencyCases + importCases + historyCases + revocationCases + revocationRowCases + searchCases + durabilityCases
 }
 
 /// The violation of a requirement.

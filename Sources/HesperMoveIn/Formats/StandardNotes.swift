@@ -10,7 +10,7 @@ struct StandardNotes: SourceReader {
     private(set) var count = 0
 
     /// - Returns: nil if the source is not a backup of Standard Notes.
-    init?(_ source: SourceFiles) async throws {
+    init?(_ source: SourceFiles, _ limits: SourceLimits) async throws {
         let file = source.files.first { file in
             file.kind == .collection && file.folders.count <= 1
                 && (file.name.hasPrefix("Standard Notes") || source.files.count == 1)
@@ -21,8 +21,11 @@ struct StandardNotes: SourceReader {
         var collector = TagCollector()
         var count = 0
         // A document that ends too early is reported when its notes are read.
-        try? await JSONFile(file).readEach { location, value in
+        var items = 0
+        try await JSONFile(file).readBeginning { location, value in
             guard location.member == "items", case .success(let item) = value else { return }
+            items += 1
+            guard items <= limits.entries else { throw limits.tooManyEntries }
             switch item["content_type"]?.text {
             case "Note": count += 1
             case "Tag": collector.add(item)

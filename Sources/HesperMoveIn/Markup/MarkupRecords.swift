@@ -14,8 +14,12 @@ public struct MarkupTask: Sendable {
     public let work: String
     /// The number of files at the beginning of the work that are left out.
     public let start: Int
+    /// Checks whether the process may continue. It must be called at intervals while the process runs.
+    public let check: @Sendable () throws -> Void
 
-    public init(work: String, start: Int) { (self.work, self.start) = (work, start) }
+    public init(work: String, start: Int, check: @escaping @Sendable () throws -> Void = {}) {
+        (self.work, self.start, self.check) = (work, start, check)
+    }
 
     /// Parses the files and writes what it finds as lines of JSON.
     public func run(to output: FileHandle) throws {
@@ -44,12 +48,14 @@ struct MarkupRecords: Sendable {
         let workPath = staging.path()
         try JSONEncoder().encode(work).write(to: URL(filePath: workPath))
         try Data().write(to: URL(filePath: path))
+        let space = TemporarySpace(limits, in: staging)
         var start = 0
         while start < files.count {
             let output = try FileHandle(forWritingTo: URL(filePath: path))
             defer { try? output.close() }
             try output.seekToEnd()
-            guard let failure = try runner.run(MarkupTask(work: workPath, start: start), to: output) else { break }
+            guard let failure = try runner.run(
+                MarkupTask(work: workPath, start: start) { try space.check() }, to: output) else { break }
             // The parser continues after the file that it could not read.
             let broken = max(start, try endOfFiles())
             try output.seekToEnd()
@@ -57,7 +63,7 @@ struct MarkupRecords: Sendable {
             try output.write(contentsOf: Data("\n".utf8) + JSONEncoder().encode(record) + Data("\n".utf8))
             start = broken + 1
         }
-        try index()
+        try index(limit: limits.entries)
     }
 
     /// The number of the first file that has not been read to its end.
@@ -67,9 +73,10 @@ struct MarkupRecords: Sendable {
         return end
     }
 
-    private mutating func index() throws {
+    private mutating func index(limit: Int) throws {
         var copy = self
         try forEachLine { offset, record in
+            guard copy.count < limit else { throw SourceLimits(attachmentBytes: 0, entries: limit).tooManyEntries }
             switch record {
             case .note(let note):
                 let title = note.title.isEmpty ? NoteTitle.of(note.text) : note.title

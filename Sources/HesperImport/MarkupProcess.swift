@@ -1,0 +1,40 @@
+import Foundation
+import HesperMoveIn
+
+/// Runs the parser of HTML and ENEX in a process of its own, as `hesper parse-markup`.
+public struct MarkupProcess: MarkupRunner {
+    /// The name of the command.
+    public static let command = "parse-markup"
+    /// The interval at which the end of the process is checked, in microseconds.
+    private static let interval: useconds_t = 10_000
+
+    public init() {}
+
+    public func run(_ task: MarkupTask, to output: FileHandle) throws -> String? {
+        let process = Process()
+        process.executableURL = Bundle.main.executableURL
+        process.arguments = [MarkupProcess.command, task.work, "\(task.start)"]
+        // With one arena, the memory that malloc reserves for each thread does not count against the limit. The parser needs no
+        // other variables.
+        process.environment = ["MALLOC_ARENA_MAX": "1"]
+        process.currentDirectoryURL = URL(filePath: "/")
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        while process.isRunning {
+            // The parser may need minutes. It must not delay the end of a server or of an import that was deleted.
+            if Task.isCancelled { process.terminate() }
+            usleep(MarkupProcess.interval)
+        }
+        process.waitUntilExit()
+        try Task.checkCancellation()
+        switch process.terminationReason {
+        case .exit where process.terminationStatus == 0: return nil
+        case .exit: return "The parser failed with status \(process.terminationStatus)."
+        default:
+            return
+                "The parser needs more memory or time than it may use, or failed (signal \(process.terminationStatus))."
+        }
+    }
+}
