@@ -84,7 +84,7 @@ public final class ZipReader: @unchecked Sendable {
             let bytes = rest + chunk
             count += bytes.withUnsafeBytes { ZipReader.count(of: directoryEntry, in: $0) }
             guard count <= limit else { return true }
-            rest = bytes.suffix(directoryEntry.count - 1)
+            rest = Array(bytes.suffix(directoryEntry.count - 1))
         }
         return false
     }
@@ -92,12 +92,13 @@ public final class ZipReader: @unchecked Sendable {
     private static let directoryEntry: [UInt8] = [0x50, 0x4b, 1, 2]
 
     private static func count(of signature: [UInt8], in bytes: UnsafeRawBufferPointer) -> Int {
-        var (count, rest) = (0, bytes[...])
-        while let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress,
-            let found = memmem(start, rest.count, signature, signature.count)
+        var (count, position) = (0, 0)
+        while position + signature.count <= bytes.count, let start = bytes.baseAddress?.advanced(by: position),
+            let found = memchr(start, Int32(signature[0]), bytes.count - position)
         {
-            count += 1
-            rest = rest.dropFirst(UnsafeRawPointer(found) - start + signature.count)
+            position += UnsafeRawPointer(found) - start
+            if bytes[position...].starts(with: signature) { count += 1 }
+            position += 1
         }
         return count
     }

@@ -5,7 +5,7 @@ import HesperMoveIn
 public struct MarkupProcess: MarkupRunner {
     /// The name of the command.
     public static let command = "parse-markup"
-    /// The interval at which the end of the process is checked, in microseconds.
+    /// The interval between two checks, in microseconds.
     private static let interval: useconds_t = 10_000
 
     public init() {}
@@ -22,13 +22,18 @@ public struct MarkupProcess: MarkupRunner {
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
-        while process.isRunning {
-            // The parser may need minutes. It must not delay the end of a server or of an import that was deleted.
-            if Task.isCancelled { process.terminate() }
-            usleep(MarkupProcess.interval)
+        do {
+            while process.isRunning {
+                // The parser may need minutes. It must not delay the end of a server or of an import that was deleted.
+                try task.check()
+                usleep(MarkupProcess.interval)
+            }
+        } catch {
+            process.terminate()
+            process.waitUntilExit()
+            throw error
         }
         process.waitUntilExit()
-        try Task.checkCancellation()
         switch process.terminationReason {
         case .exit where process.terminationStatus == 0: return nil
         case .exit: return "The parser failed with status \(process.terminationStatus)."

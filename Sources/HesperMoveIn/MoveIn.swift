@@ -36,7 +36,8 @@ public struct MoveIn: Sendable {
             reader = SeveralReaders(readers: [notebooks, others])
         } else if source.isSingleFile, source.files.allSatisfy({ !MarkdownFolder.isNote($0) }) {
             throw MoveInError(
-                "\(path) is not a folder, a zip file or a text, and not a file that another app exported.", isUsage: true)
+                "\(path) is not a folder, a zip file or a text, and not a file that another app exported.",
+                isUsage: true)
         } else {
             reader = try MarkdownFolder(source, limits, runner)
         }

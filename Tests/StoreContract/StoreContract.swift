@@ -39,7 +39,8 @@ public struct StoreContract {
         + transactionCases
         + scanCases + digestCases + deletionCases
         + bagCases + blobCases + sweepCases + quotaCases
-        + idempotencyCases + importCases + historyCases + revocationCases + revocationRowCases + searchCases + durabilityCases
+        + idempotencyCases + importCases + historyCases + revocationCases + revocationRowCases + searchCases
+        + durabilityCases
 }
 
 /// The violation of a requirement.

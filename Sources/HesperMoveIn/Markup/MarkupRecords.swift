@@ -54,8 +54,10 @@ struct MarkupRecords: Sendable {
             let output = try FileHandle(forWritingTo: URL(filePath: path))
             defer { try? output.close() }
             try output.seekToEnd()
-            guard let failure = try runner.run(
-                MarkupTask(work: workPath, start: start) { try space.check() }, to: output) else { break }
+            guard
+                let failure = try runner.run(
+                    MarkupTask(work: workPath, start: start) { try space.check() }, to: output)
+            else { break }
             // The parser continues after the file that it could not read.
             let broken = max(start, try endOfFiles())
             try output.seekToEnd()

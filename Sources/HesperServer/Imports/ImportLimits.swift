@@ -1,3 +1,4 @@
+import Foundation
 import HesperMoveIn
 import HesperStore
 
@@ -22,6 +23,12 @@ public struct ImportLimits: Sendable {
 
     /// The maximum number of skipped files and notes that a preview or a report lists.
     static let skippedEntries = 1_000
+
+    /// The free space on the disk of the temporary files; nil if it is unknown. The folder is created when it is first used.
+    var diskBytes: Int64? {
+        guard let folder else { return nil }
+        return (Disk.space(at: folder) ?? Disk.space(at: URL(filePath: folder).deletingLastPathComponent().path))?.free
+    }
 
     func source(attachmentBytes: Int64, folder: String) -> SourceLimits {
         SourceLimits(

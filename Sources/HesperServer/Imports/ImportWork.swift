@@ -25,7 +25,7 @@ struct ImportWork: Sendable {
             return
         } catch let error as CancellationError {
             throw error
-        } catch let error as StoreError {
+        } catch let error as StoreError where error.isUnavailable {
             throw error
         } catch is UploadMissing {
             try await fail("The server no longer has the file. Upload it again.")
@@ -39,7 +39,8 @@ struct ImportWork: Sendable {
             try await fail(error.reason.removing(folder))
         } catch {
             try Task.checkCancellation()
-            worker.logger.error("An import cannot be read", metadata: ["error": "\(error)", "scope": "\(scope.rawValue)"])
+            worker.logger.error(
+                "An import cannot be read", metadata: ["error": "\(error)", "scope": "\(scope.rawValue)"])
             try await fail("The server could not read the file. The details are in its log.")
         }
     }
@@ -75,9 +76,9 @@ struct ImportWork: Sendable {
         guard current?.uniqueID == record.uniqueID, current?.state == record.state else { throw ImportDeleted() }
     }
 
-    /// Stores the progress.
+    /// Stores the progress, and sends it to event streams.
     /// - Throws: ``ImportDeleted`` if the import was deleted.
-    func store(_ done: Int64, of total: Int64) async throws {
+    func announce(_ done: Int64, of total: Int64) async throws {
         try await store.writeDerived { transaction in
             try check(transaction)
             try transaction.setImportProgress(done, of: total, record.uniqueID, in: scope)
@@ -120,7 +121,7 @@ private actor ImportProgress {
         try Task.checkCancellation()
         guard ContinuousClock.now >= next else { return }
         next = .now + ImportProgress.interval
-        try await work.store(done, of: total)
+        try await work.announce(done, of: total)
     }
 }
 

@@ -50,7 +50,7 @@ struct Imports: Resource {
                 .tooLarge, "A file must have at most \(limits.bytes) bytes to be imported. Split it.",
                 at: "/byteCount", context: ["limit": .integer(limits.bytes)])
         }
-        if let folder = limits.folder, let disk = Disk.space(at: folder), disk.free - byteCount < limits.freeBytes {
+        if let free = limits.diskBytes, free - byteCount < limits.freeBytes {
             throw Problem.storageFull
         }
         let record = ImportRecord(
