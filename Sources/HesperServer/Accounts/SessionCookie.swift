@@ -2,7 +2,8 @@ import HTTPTypes
 import HesperModel
 import Hummingbird
 
-/// A cookie that contains the token of a browser, which is a device. Scripts cannot read the cookie (protocol.md, Signing in).
+/// A cookie by which a browser is signed in as a device. It contains the device's token, and scripts cannot read it (protocol.md,
+/// Signing in).
 ///
 /// The value is the token and the day on which the cookie was set, in days since 1970: `hesper_….20789`. The server sets the cookie
 /// again once a day, to extend its lifetime, and uses this day to decide without a database lookup. A client can forge the day, but

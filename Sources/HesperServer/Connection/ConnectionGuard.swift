@@ -102,8 +102,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
-    /// Passes on ``pendingHead``, if there is one. If the request has a body, whose length is unknown, adds `Transfer-Encoding:
-    /// chunked`, as in HTTP/1.1, so that later handlers need not distinguish the HTTP versions.
+    /// Passes on ``pendingHead``, if there is one. If the request has a body, its length is unknown. The header `Transfer-Encoding`
+    /// is then set to `chunked`, as in HTTP/1.1, so that later handlers need not distinguish the HTTP versions.
     private func passPendingHead(hasBody: Bool, context: ChannelHandlerContext) {
         guard var head = pendingHead else { return }
         pendingHead = nil

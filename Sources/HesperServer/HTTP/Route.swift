@@ -43,9 +43,9 @@ struct Route: Sendable {
         /// Shared caches, such as those of proxies, may store the response too, because it is the same for everyone. All caches
         /// must revalidate the response before each use.
         case shared
-        /// Like ``shared``, but only pages of this origin may read the response, so `Vary: Origin` is not needed. With `Vary:
-        /// Origin`, a browser would download each JavaScript module twice: a page requests modules with an `Origin` header, and the
-        /// service worker requests the same modules without it.
+        /// Like ``shared``, but only pages of this origin may read the response, so `Vary: Origin` is not needed. With this header,
+        /// a browser would download each JavaScript module twice: a page requests modules with an `Origin` header, and the service
+        /// worker requests the same modules without it.
         case sameOrigin
     }
 
