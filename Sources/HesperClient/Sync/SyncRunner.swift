@@ -1,8 +1,8 @@
 internal import Foundation
 package import HesperModel
 
-/// Carries out the effects of ``SyncCore`` and ``TransferCore``: sends their requests, reads the event stream, and
-/// waits.
+/// Carries out the effects of ``SyncCore`` and ``TransferCore``: sends their requests, reads the event stream, and runs their
+/// timers.
 ///
 /// Each core has at most one request in progress. If a step cannot be saved, for example because the disk is full, it
 /// is repeated later with the same input, so that nothing is lost.
