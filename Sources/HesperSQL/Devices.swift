@@ -9,7 +9,8 @@ private let columns = """
     """
 
 extension SQLSnapshot {
-    /// If the device of the cursor no longer exists, the first page is returned again, so that no device is skipped.
+    /// Returns a page of an account's devices and access tokens, the most recently created first. If the device at `cursor` no
+    /// longer exists, returns the first page again, so that no device is skipped.
     public func devices(of account: UniqueID, tokens: Bool?, after cursor: NodeID?, limit: Int) throws -> [Device] {
         try sql.all(
             """
