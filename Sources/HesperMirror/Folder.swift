@@ -2,14 +2,14 @@ import CFolder
 import Foundation
 import HesperModel
 
-/// Reads and writes the files of the folder. Links are never followed, so no path leads out of the folder.
+/// Reads and writes the files of a synced folder. Symbolic links are never followed, so no path leads out of the folder.
 final class Folder: Sendable {
     /// The path of the folder, without symbolic links.
     let path: String
     /// The device number of the file system on which the folder is.
     private let device: UInt64
 
-    /// The error if an operation on a file or a folder failed.
+    /// The error for a failed operation on a file or a folder.
     struct Failure: Error, CustomStringConvertible {
         let path: String
         let code: Int32

@@ -2,12 +2,13 @@ import Foundation
 import HesperClient
 import HesperModel
 
-/// Keeps a folder and the notes of a store the same.
+/// Syncs a folder with the notes and attachments of a local store, in rounds.
 ///
-/// It is used by one task at a time.
+/// Only one task at a time may use a mirror.
 final class Mirror {
-    /// The result of a round. It counts the notes that were created, edited or deleted in the store, the files that were adopted, written,
-    /// made, moved or trashed in the folder, and the attachments that were attached to notes or detached from them.
+    /// The result of a round. The numbers count the notes that were created, edited or deleted in the store, and the files that
+    /// were adopted, written, made, moved or trashed in the folder. They also count the attachments that were attached to notes or
+    /// detached from notes.
     struct Report: Equatable, Sendable {
         var created = 0
         var edited = 0
@@ -27,9 +28,10 @@ final class Mirror {
         var isIncomplete = false
         /// Whether bytes of attachments must be downloaded.
         var isFetching = false
-        /// Whether another round should follow when files that were just changed have been unchanged for a while.
+        /// Whether some files were changed a moment ago. Another round should follow after ``FolderScanner/quietTime``.
         var isSettling = false
-        /// The time at which the first of the files that are settling was changed, in nanoseconds since 1970, if it is known.
+        /// The earliest time of a change among the files that were changed a moment ago, in nanoseconds since 1970; nil if it is
+        /// not known.
         var settlingSince: Int64?
 
         /// The number of all changes, in the store and in the folder.
@@ -118,8 +120,8 @@ final class Mirror {
         return (scan, MirrorPlan(situation))
     }
 
-    /// All notes and, for each deleted note whose text was kept in another note, this other note. The details are read only for notes that
-    /// have no file or were changed.
+    /// Reads all notes, and for each deleted note whose text was kept in another note, the ID of the other note. The details of a
+    /// note are read only if the note has no file or was changed.
     private func notes() async throws -> ([NoteID: MirrorNote], continuations: [NoteID: NoteID]) {
         let entries = map.entries
         return try await store.read { tx in
@@ -208,7 +210,8 @@ final class Mirror {
         do {
             count(try await map.commit(batch.map(\.change)), batch, &report)
         } catch {
-            // At least one change is not possible. One by one, the others succeed.
+            // At least one change is not possible, so no change was committed. The changes are now committed one by one, so that
+            // the others succeed.
             for pending in batch {
                 do {
                     count(try await map.commit([pending.change]), [pending], &report)

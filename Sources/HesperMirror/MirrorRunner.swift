@@ -3,7 +3,7 @@ import Foundation
 import HesperClient
 import HesperModel
 
-/// Runs rounds until nothing is left, or until the user ends the process.
+/// Runs rounds of the mirror until nothing is left to sync, or until the user ends the process.
 struct MirrorRunner {
     private let mirror: Mirror
     private let console: MirrorConsole
@@ -95,7 +95,7 @@ struct MirrorRunner {
             var shown: String?
             var toFetch = 0
             for await status in store.statuses {
-                // A smaller count of objects to fetch means that the bytes of an attachment were downloaded.
+                // If fewer objects are left to fetch, the bytes of an attachment were downloaded, and a round can write its file.
                 if status.toFetch.objects < toFetch { wake.yield() }
                 toFetch = status.toFetch.objects
                 let text = status.text

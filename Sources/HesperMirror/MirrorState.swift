@@ -30,9 +30,9 @@ struct MirrorState {
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
-    /// Takes the lock file of the state, so that only one process at a time syncs the folder. The system releases it when the process
-    /// ends.
-    /// - Throws: ``MirrorError`` if another process has it.
+    /// Locks the state, so that only one process at a time syncs the folder. The operating system releases the lock when the
+    /// process ends.
+    /// - Throws: ``MirrorError`` if another process holds the lock.
     func lock() throws {
         try makeFolder()
         let descriptor = systemOpenToWrite(url.appending(path: "lock").path)
