@@ -15,9 +15,9 @@ struct TextInsertion {
     var isEmpty: Bool { elements.isEmpty }
     var count: Int { elements.count }
 
-    /// Creates an insertion from a range of tokens of one side. Omits lines that the other side moved elsewhere, and moved lines
-    /// of which no token is kept. One line break is omitted with each such line. The changes within a moved line belong to that
-    /// line.
+    /// Creates an insertion from a range of tokens of one side. A moved line in the range becomes a single element, which includes
+    /// the changes within the line. The line is omitted, together with one line break, if the other side determines its new place,
+    /// or if no token of the line is kept.
     init(_ range: Range<Int>, of source: TextPlan.Source, in plan: TextPlan, movedLine: Int? = nil) {
         self.source = source
         text = plan[source]
