@@ -3,7 +3,10 @@ import HesperModel
 /// Reads a document such as `hesper.json` one value at a time, so that memory use does not depend on the size of the document.
 ///
 ///     var reader = DocumentReader { try zip.read() }
-///     try await reader.read { location, value in … }  // formatVersion: 1, files c0ffee00-…: "Milk.md", notes: {…}, notes: {…}
+///     try await reader.read { location, value in … }
+///
+/// For an export, `body` is called with the member `formatVersion` and the value 1, with the member `files`, the name `c0ffee00-…`
+/// and the value "Milk.md", and once for each element of the array `notes`.
 ///
 /// This type only finds where values begin and end. ``JSONReader`` parses them.
 public struct DocumentReader {

@@ -6,9 +6,8 @@ import HesperModel
 ///
 /// Only one task at a time may use a mirror.
 final class Mirror {
-    /// The result of a round. The numbers count the notes that were created, edited or deleted in the store, and the files that
-    /// were adopted, written, made, moved or trashed in the folder. They also count the attachments that were attached to notes or
-    /// detached from notes.
+    /// The result of a round. The numbers count notes that were created, edited or deleted, files that were adopted, written, made,
+    /// moved or trashed, and attachments that were attached to notes or detached from notes.
     struct Report: Equatable, Sendable {
         var created = 0
         var edited = 0
@@ -30,8 +29,7 @@ final class Mirror {
         var isFetching = false
         /// Whether some files were changed a moment ago. Another round should follow after ``FolderScanner/quietTime``.
         var isSettling = false
-        /// The earliest time of a change among the files that were changed a moment ago, in nanoseconds since 1970; nil if it is
-        /// not known.
+        /// The earliest change of a file that was changed a moment ago, in nanoseconds since 1970, if it is known.
         var settlingSince: Int64?
 
         /// The number of all changes, in the store and in the folder.
@@ -210,8 +208,7 @@ final class Mirror {
         do {
             count(try await map.commit(batch.map(\.change)), batch, &report)
         } catch {
-            // At least one change is not possible, so no change was committed. The changes are now committed one by one, so that
-            // the others succeed.
+            // At least one change is not possible. Each change is now committed by itself, so that the others succeed.
             for pending in batch {
                 do {
                     count(try await map.commit([pending.change]), [pending], &report)
@@ -369,7 +366,7 @@ final class Mirror {
         }
     }
 
-    /// A file that was replaced. A program that has it open may still write to it.
+    /// A file that was replaced. A program that has the file open may still write to it.
     private struct FormerFile {
         let name: String
         let id: NoteID
@@ -450,7 +447,7 @@ final class Mirror {
     }
 
     private func relocate(_ id: NoteID, _ from: String, _ to: String, _ report: inout Report) async throws {
-        // The stamp in the entry is current even if this round wrote the file.
+        // If this round wrote the file, the entry already has the new stamp.
         guard let entry = map.entries[id], let before = try folder.stamp(from), before == entry.stamp,
             try folder.move(from, to: to)
         else {

@@ -159,7 +159,7 @@ struct MirrorRunner {
 }
 
 extension Mirror.Report {
-    /// The delay after which the files that were just changed will have been unchanged for long enough.
+    /// The delay until the files that were changed a moment ago can be read, if they are not changed again.
     fileprivate var quietDelay: DispatchTimeInterval {
         let since = settlingSince.map { Folder.now - $0 } ?? 0
         let left = FolderScanner.defaultQuietTime - min(max(since, 0), FolderScanner.defaultQuietTime)

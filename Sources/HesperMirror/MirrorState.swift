@@ -2,8 +2,8 @@ import Foundation
 import HesperClient
 import HesperModel
 
-/// The location of the state of a mirror: `$XDG_STATE_HOME/hesper/<folder ID>`, by default in `~/.local/state`. Only its owner can
-/// read it, because it contains the session.
+/// The location of the state of a mirror: `$XDG_STATE_HOME/hesper/<folder ID>`, by default in `~/.local/state`. Only the owner can
+/// read the state, because it contains the session of the account.
 struct MirrorState {
     let url: URL
 

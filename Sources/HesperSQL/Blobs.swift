@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// The beginning of a query for blobs. ``HesperStore/StoredRow/blob(of:in:)`` decodes the first four columns.
+/// The SELECT and FROM clauses of a query for blobs. ``HesperStore/StoredRow/blob(of:in:)`` decodes the first four columns.
 private let columns = "SELECT nonce, byte_count, sha256, arrival_date, unheld_since, attachment FROM blobs"
 
 extension SQLSnapshot {
@@ -69,7 +69,8 @@ extension SQLTransaction {
 
 // MARK: - Uploads
 
-/// The beginning of a query for uploads. ``HesperStore/StoredRow/upload()`` decodes all columns except the last, the scope.
+/// The SELECT and FROM clauses of a query for uploads. ``HesperStore/StoredRow/upload()`` decodes all columns except the last, the
+/// scope.
 private let uploadColumns = "SELECT id, attachment, length, sha256, is_finished, creation_date, scope FROM uploads"
 
 extension SQLSnapshot {

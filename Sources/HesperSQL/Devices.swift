@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// The beginning of a query whose rows ``StoredRow/device()`` decodes.
+/// The SELECT and FROM clauses of a query for devices. ``StoredRow/device()`` decodes its rows.
 private let columns = """
     SELECT node, account, name, app_version, user_agent, creation_date, last_use_date, read_date, last_use_address,
         token_scopes, token_expiry_date, token_tag

@@ -110,7 +110,8 @@ package struct AttachmentMark: Equatable {
 }
 
 extension AttachmentMark {
-    /// The path of a file as the target of a link: `Attachments/Rome%202.png`. Letters of other scripts stay readable.
+    /// The path of a file as the target of a link: `Attachments/Rome%202.png`. Characters outside ASCII are not escaped, so that
+    /// they stay readable.
     package static func target(of path: String) -> String {
         var result: [UInt8] = []
         for byte in path.utf8 {

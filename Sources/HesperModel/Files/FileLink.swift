@@ -38,7 +38,7 @@ package struct FileLink: Hashable, Sendable {
 /// A place in a text where a link is written.
 package struct LinkMention: Equatable, Sendable {
     package let link: FileLink
-    /// The range of the link in the bytes of the text, with the `!` of an embedded file.
+    /// The range of the link in the bytes of the text. It includes the `!` before the link of an embedded file.
     package let range: Range<Int>
     /// The range of the bytes that another target can replace; nil if the link is written with double brackets or in HTML.
     package var target: Range<Int>?
