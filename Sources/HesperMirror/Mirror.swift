@@ -137,7 +137,7 @@ final class Mirror {
 
     // MARK: Rounds
 
-    /// Cleans up after a killed process. It is called once, before the first round.
+    /// Cleans up after a killed process. Must be called once, before the first round.
     func begin() async throws {
         try await map.resume(settingPath: !isPullOnly) { new in
             guard let (bytes, _) = try? folder.read(new.path), let text = try? FileText(bytes) else { return false }
@@ -340,7 +340,7 @@ final class Mirror {
         let bytes = FileText.bytes(of: note.text, hasCRLF: note.hasCRLF)
         let hash = FileText.hash(bytes)
         guard try folder.stamp(path) != nil else {
-            // The file was deleted here, but the note was changed elsewhere, so the file is created again.
+            // The file was deleted on this device, but the note was changed on another one, so the file is created again.
             guard let stamp = try folder.create(path, bytes) else {
                 report.isIncomplete = true
                 return

@@ -15,7 +15,7 @@ struct MirrorPlan: Sendable {
         case adopt(NoteID, path: String)
         /// A file and a note belong together, but their texts differ: they are joined if the file has a former text of the note.
         case reconcile(NoteID, path: String)
-        /// The note was changed: its text is written to the file, which is made again if it is missing.
+        /// The note was changed: its text is written to the file. A missing file is created again.
         case write(NoteID, path: String)
         /// A note without a file gets a file.
         case make(NoteID, path: String, isUntitled: Bool)

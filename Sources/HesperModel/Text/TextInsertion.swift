@@ -1,8 +1,9 @@
-/// The text that one side inserted at one place between two tokens of the base: tokens, and whole lines that were moved there.
+/// The text that one side inserted at one place between two tokens of the base: tokens, and whole lines that were moved to this
+/// place.
 struct TextInsertion {
-    /// An element of an insertion: a token of the text of the side that inserted it, or a whole line that was moved here.
+    /// An element of an insertion: a token that the side inserted, or a whole line that the side moved to this place.
     struct Element {
-        /// The token, or the first token of the moved line.
+        /// The index of the token, or of the first token of the moved line, in the text of the side.
         let token: Int
         /// The line of the base that was moved here; nil if the element is a token.
         let movedLine: Int?
