@@ -21,7 +21,7 @@ package actor SyncRunner {
     private var syncInputs: [SyncInput] = []
     /// Inputs of `transfers` that have not been processed yet, in their order.
     private var transferInputs: [TransferCore.Input] = []
-    /// The value of the last input `isSyncing` that was added for the transfers.
+    /// Whether a round of sync is in progress, as stated by the last input `isSyncing` that was added to ``transferInputs``.
     private var isSyncing = true
     private var localFailures = 0
     private var backOff: BackOff

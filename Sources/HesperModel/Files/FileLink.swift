@@ -40,7 +40,8 @@ package struct LinkMention: Equatable, Sendable {
     package let link: FileLink
     /// The range of the link in the bytes of the text. It includes the `!` before the link of an embedded file.
     package let range: Range<Int>
-    /// The range of the bytes that another target can replace; nil if the link is written with double brackets or in HTML.
+    /// The range to replace when the link gets another target: the target, including `<` and `>` if it is written in them. Nil if
+    /// the link is written with double brackets or in HTML.
     package var target: Range<Int>?
     /// The target as it is written, without escapes.
     package let address: String

@@ -3,7 +3,7 @@ import HesperStore
 
 /// The conversion of a search position into a cursor and back.
 extension SearchPosition {
-    /// The number of integers in the cursor of a position after a note (``behind(sortDate:note:)``).
+    /// How many integers a cursor contains if its position is after a note (``behind(sortDate:note:)``).
     static let numbers = 5
 
     /// The cursor for this position. For a position after a number of matches, it is this number. For a position after a note, it
