@@ -82,7 +82,7 @@ struct AttachmentPlan: Sendable {
         var refused: Set<AttachmentID> = []
         /// For the path of each file, the notes that link to the file, in the order of the notes' paths.
         var linkers: [String: [Linker]] = [:]
-        /// The notes that have files. Only for these notes, the links in the text are known.
+        /// The notes whose text is in a file of the folder. The links in the texts of other notes are not known.
         var linking: Set<NoteID> = []
         /// The maximum size of an attachment; nil if it is not known.
         var largest: Int64?

@@ -90,8 +90,8 @@ struct RecordShape<Record: MergedRecord>: Sendable {
 private let recordShapes = Locked<[ObjectIdentifier: any Sendable]>([:])
 
 extension MergedRecord {
-    /// The properties for which ``RecordShape`` has no record. Predicates can refer to such a property only if the record has no
-    /// other such property.
+    /// The names of the properties that ``RecordShape`` cannot recognize by a value: enums that are not `CaseIterable`. If there is
+    /// only one, predicates can refer to it, because a key path that leads to no other property must lead to this one.
     static var unnamedProperties: [String] { RecordShape<Self>.shared.unnamed }
 }
 

@@ -35,8 +35,8 @@ package struct SyncRecord: Sendable, Equatable {
 
     package init() {}
 
-    /// Shortens waits that would last longer than intended. Such a wait began while the clock was ahead: that of this device, or
-    /// that of the device from which the database file was copied.
+    /// Shortens waits that would last longer than intended. Such a wait began while a clock was ahead: the clock of this
+    /// device, or the clock of the device from which the database file was copied.
     mutating func limitWaits(at now: Timestamp) {
         if let wait = fullWait, let until = fullUntil { fullUntil = min(until, now.adding(wait)) }
         if let repaired, repaired > now { self.repaired = nil }

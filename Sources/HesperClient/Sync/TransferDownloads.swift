@@ -4,7 +4,7 @@ internal import HesperModel
 /// verified at the end.
 struct TransferDownloads: Sendable {
     private let pieceBytes: Int
-    /// For each unfinished file, the state of the hash of the bytes that have been hashed so far.
+    /// The hashers of unfinished files. Each has hashed the first bytes of its file, and continues as the file grows.
     private var hashers: [UniqueID: AttachmentHasher] = [:]
 
     /// The maximum number of hashes that are kept. When there are more files, all hashes are discarded, and a file is read again
