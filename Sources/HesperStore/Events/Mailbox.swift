@@ -29,8 +29,8 @@ public struct ListenerUpdate: Sendable {
 }
 
 /// Collects the events for a listener while the listener processes its previous update. The size of the collection is bounded: a
-/// new sequence number replaces the pending sequence number, a new count or progress replaces the pending one, and when there are too many
-/// messages, the oldest message is dropped.
+/// new sequence number, a new count or a new progress replaces the pending one. If there are too many messages, the oldest message
+/// is dropped.
 final class Mailbox: Sendable {
     /// The maximum number of pending messages.
     static let messages = 32

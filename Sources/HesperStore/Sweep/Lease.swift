@@ -3,7 +3,8 @@ import HesperModel
 /// A lease that allows one process at a time to do a task. When it expires without being renewed, another process can acquire it.
 public struct Lease: Sendable {
     private let name: String
-    /// The duration of the lease in milliseconds. If the holder is killed, the task stops for at most this time.
+    /// The duration of the lease in milliseconds. If the holder is killed, another process can do the task after
+    /// at most this time.
     private let length: Int64
     /// The lease is renewed when its remaining time is less than this number of milliseconds.
     private let renewal: Int64
