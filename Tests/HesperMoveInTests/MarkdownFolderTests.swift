@@ -189,7 +189,7 @@ import Testing
     }
 
     @Test func temporaryFilesAreRemoved() throws {
-        var staging: Staging? = try Staging()
+        var staging: Staging? = try Staging(SourceLimits(attachmentBytes: 0))
         let folder = try #require(staging?.folder)
         var file = try StagedFile(in: try #require(staging))
         try Array("text".utf8).withUnsafeBytes { try file.append($0) }

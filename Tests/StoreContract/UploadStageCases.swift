@@ -1,3 +1,4 @@
+import Foundation
 import HesperModel
 import HesperStore
 import NIOCore

@@ -40,8 +40,9 @@ export class Imports extends EventTarget {
 
   async load() {
     const {value: {imports: [found = null]}} = await this.http.send("GET", PATH)
+    if (this.#upload) return
     this.#set(found)
-    if (found?.state === "uploading" && !this.#upload) await this.#resume(found)
+    if (found?.state === "uploading") await this.#resume(found)
   }
 
   async begin(blob, name) {
@@ -105,11 +106,14 @@ export class Imports extends EventTarget {
     const hold = {ifAvailable: true}
     const {locks} = navigator
     const done = locks ? locks.request("hesper-import", hold, lock => lock && work()) : work()
-    done.catch(error => stop.signal.aborted || this.dispatchEvent(new CustomEvent("failure", {detail: error})))
-      .finally(() => {
-        this.#upload = null
-        this.#tell()
-      })
+    done.then(() => {
+      this.#upload = null
+      // The server may have read the file already.
+      if (this.current?.state === "reading") this.load().catch(() => {})
+    }, error => {
+      this.#upload = null
+      if (!stop.signal.aborted) this.dispatchEvent(new CustomEvent("failure", {detail: error}))
+    })
   }
 
   async #sendAll(found, blob, signal) {

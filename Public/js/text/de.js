@@ -390,8 +390,8 @@ export const texts = {
   "And {more|number} more.": "Und {more|number} weitere.",
   "There are no notes to import.": "Es gibt keine Notizen zu importieren.",
   "{trashed|note} in the trash of the other app will not be imported.":
-    "{trashed|note} im Papierkorb der anderen App: nicht zu importieren.",
-  "{ignored|file} that no note uses will not be imported.": "{ignored|file} ohne Notiz: nicht zu importieren.",
+    "Nicht importiert: {trashed|note} im Papierkorb der anderen App.",
+  "{ignored|file} that no note uses will not be imported.": "Nicht importiert: {ignored|file} ohne Notiz.",
   "Import": "Importieren",
   "Importing {name}": "{name} wird importiert",
   "Importing the files": "Die Dateien werden importiert",

@@ -89,17 +89,13 @@ export const moveIn = app => {
     const {current: found, needsFile, isWaiting, sent} = imports
     const isBusy = found && [...BUSY, "ready"].includes(found.state)
     choose.hidden = isBusy
-    const progress = current.querySelector("progress")
-    const part = found?.state === "uploading" ? sent : found?.done
-    const shown = [found?.uniqueID, found?.state, found?.total, needsFile, isWaiting]
-    tell(current, shown, () => found && viewFor(found, part))
+    const part = found?.state === "uploading" ? sent : found?.done ?? 0
+    tell(current, [found?.uniqueID, found?.state, found?.total, needsFile, isWaiting], () => found && viewFor(found, part))
     // The rest of the view stays, with the focus.
-    if (progress?.isConnected && found?.total !== 0 || found?.state === "uploading") {
-      const bar = current.querySelector("progress")
-      if (bar) bar.value = part ?? 0
-      const count = current.querySelector("[data-part=count]")
-      if (count && found) fill(count, wordsOf(`count-${found.state}`, {...found, sent}))
-    }
+    const bar = current.querySelector("progress")
+    const count = current.querySelector("[data-part=count]")
+    if (bar?.hasAttribute("value")) bar.value = part
+    if (count) fill(count, wordsOf(`count-${found?.state}`, {...found, sent}))
   }
   const failed = ({detail}) => fill(problem, problemView(detail))
   imports.addEventListener("failure", failed)

@@ -83,9 +83,9 @@ struct ImportWork: Sendable {
             try check(transaction)
             try transaction.setImportProgress(done, of: total, record.uniqueID, in: scope)
         }
-        var record = record
-        (record.done, record.total) = (done, total)
-        worker.backend.hub.announceImport(record.event, in: scope)
+        var current = record
+        (current.done, current.total) = (done, total)
+        worker.backend.hub.announceImport(current.event, in: scope)
     }
 
     private func fail(_ problem: String) async throws {
