@@ -199,10 +199,10 @@ import Testing
     }
 
     @Test func otherFilesAreRefused() async throws {
-        let path = try source.write("text", to: "a.md")
-        await #expect(throws: MoveInError.self) { try await source.read("a.md") }
+        let path = try source.write("text", to: "a.pdf")
+        await #expect(throws: MoveInError.self) { try await source.read("a.pdf") }
         await #expect(throws: MoveInError("\(path)x: No such file or directory.", isUsage: true)) {
-            try await source.read("a.mdx")
+            try await source.read("a.pdfx")
         }
     }
 }

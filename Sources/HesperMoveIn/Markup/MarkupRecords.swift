@@ -78,7 +78,6 @@ struct MarkupRecords: Sendable {
     private mutating func index(limit: Int) throws {
         var copy = self
         try forEachLine { offset, record in
-            guard copy.count < limit else { throw SourceLimits(attachmentBytes: 0, entries: limit).tooManyEntries }
             switch record {
             case .note(let note):
                 let title = note.title.isEmpty ? NoteTitle.of(note.text) : note.title
@@ -90,6 +89,9 @@ struct MarkupRecords: Sendable {
                 if copy.offsets[source] == nil { copy.offsets[source] = offset }
                 copy.count += 1
             case .end: break
+            }
+            guard copy.count <= limit else {
+                throw SourceLimits(attachmentBytes: 0, entries: limit).tooManyEntries
             }
         }
         self = copy

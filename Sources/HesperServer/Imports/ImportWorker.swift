@@ -22,6 +22,8 @@ struct ImportWorker: Sendable {
     /// The time between two polls of the database when nothing is due.
     private static let pause = Duration.seconds(10)
     static let pauseAfterFailure = Duration.seconds(5)
+    /// The time between two polls while another server works on an import, which may have been killed.
+    private static let pauseWhileHeld = Duration.seconds(3)
     /// The duration of a lease, and the remaining time at which it is renewed, in milliseconds. If a server is killed, its import
     /// continues after at most this time.
     private static let leaseLength: Int64 = 15_000
@@ -53,12 +55,14 @@ struct ImportWorker: Sendable {
         let all = try await backend.store.read {
             try $0.unfinishedImports(before: Timestamp(clamping: .max), limit: ImportWorker.batch)
         }
+        var pause = ImportWorker.pause
         for next in all where next.state == .reading || next.state == .writing {
             let lease = Lease(
                 "import \(next.scope.rawValue)", length: ImportWorker.leaseLength, renewal: ImportWorker.leaseRenewal)
             if try await work(on: next, lease) { return .zero }
+            pause = ImportWorker.pauseWhileHeld
         }
-        return ImportWorker.pause
+        return pause
     }
 
     /// Removes imports that were not finished in time.

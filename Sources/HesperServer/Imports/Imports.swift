@@ -137,7 +137,12 @@ struct Imports: Resource {
         let tooLong = Problem(
             .invalidField, "The request has more bytes than the byteCount of the import, \(record.byteCount).",
             at: "Upload-Length")
-        if let length = part.fields.length, length != record.byteCount { throw tooLong }
+        if let length = part.fields.length, length != record.byteCount {
+            throw Problem(
+                .invalidField,
+                "The upload has \(length) bytes, but the byteCount of the import is \(record.byteCount).",
+                at: "Upload-Length")
+        }
         let bytes = try request.bytes(
             limit: max(record.byteCount - part.offset, 0), tooLarge: tooLong, isOptional: true)
         let end: Int64

@@ -120,7 +120,7 @@ def test_simplenote_end_to_end_and_twice(client: Client, tmp_path: Path) -> None
     assert texts(client) == ["Plan", "Rome\nA [[Plan|plan]]"]
     (rome,) = [note for note in client.get("/v1/notes").json()["notes"] if "Rome" in note["text"]]
     edit = client.get(f"/v1/notes/{rome['uniqueID']}/edits").json()["edits"][0]
-    assert edit["device"]["uniqueID"] == client.device["uniqueID"]
+    assert edit["pushedBy"]["uniqueID"] == client.device["uniqueID"]
     before = client.sync()["digest"]
     # A finished import is replaced by the next one.
     again = run(client, data)[1]
@@ -197,6 +197,10 @@ def test_the_length_is_exact(client: Client) -> None:
     offset(client, path)
     short = create_again(client, path, b"12345")
     response = append(client, short, b"123")
+    assert (response.status_code, response.json()["pointer"]) == (422, "Upload-Length")
+    chunks = iter([b"123"])  # without Content-Length
+    headers = PART | {"Upload-Offset": "0", "Upload-Complete": "?1"}
+    response = client.patch(f"{short}/data", data=chunks, headers=headers)
     assert (response.status_code, response.json()["pointer"]) == (422, "Upload-Complete")
     assert append(client, short, b"45", 3).status_code == 200
     assert settled(client, short)["state"] == "failed"
@@ -250,14 +254,12 @@ def encrypted() -> bytes:
 
 
 def bomb() -> bytes:
-    """Files whose directory entries all name the same bytes, which unpack to 6 GB."""
-    data = packed({"a.md": b"\0" * 900_000})
-    at, end = data.index(b"PK\x01\x02"), data.index(b"PK\x05\x06")
-    entry, count = data[at:end], 7_000
-    tail = bytearray(data[end:])
-    tail[8:12] = count.to_bytes(2, "little") * 2
-    tail[12:16] = (len(entry) * count).to_bytes(4, "little")
-    return data[:at] + entry * count + tail
+    """Bzip2 achieves a ratio that is impossible for the usual method."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_BZIP2) as archive:
+        for index in range(100):
+            archive.writestr(f"{index}.md", b"a" * 1_000_000)
+    return buffer.getvalue()
 
 
 def too_many_files() -> bytes:
@@ -287,7 +289,7 @@ def test_a_file_that_cannot_be_read(client: Client, data, name: str, problem: st
 def test_a_zip_bomb(client: Client) -> None:
     failed = settled(client, upload(client, bomb(), "bomb.zip"))
     assert failed["state"] == "failed"
-    assert "zip bomb" in failed["problem"] or "damaged" in failed["problem"]
+    assert "zip bomb" in failed["problem"]
 
 
 def test_the_quota_applies(fresh_server: Server) -> None:
@@ -333,11 +335,11 @@ def test_progress_is_in_the_event_stream(client: Client, server: Server) -> None
     device.sync()
     assert len(device.notes) == 400
     client.wait_for_index()
-    assert len(client.get("/v1/search", params={"q": "words 123"}).json()["notes"]) >= 1
+    assert len(client.get("/v1/search", params={"q": "words 123"}).json()["results"]) >= 1
 
 
 def test_deleting_while_writing(client: Client) -> None:
-    path = upload(client, notes_zip(4_000))
+    path = upload(client, notes_zip(2_000))
     assert settled(client, path)["state"] == "ready"
     assert client.post(f"{path}/start").status_code == 202
     end = time.monotonic() + 60
@@ -349,12 +351,12 @@ def test_deleting_while_writing(client: Client) -> None:
     # Nothing is written after the deletion, also not by the time that the next import is done.
     assert run(client, packed({"a.md": "next"}), "next.zip")[1]["state"] == "done"
     assert len(client.read_all()[0]["notes"]) == count + 1
-    assert count < 4_000
+    assert count < 2_000
 
 
 def test_requests_of_devices_continue_while_notes_are_written(client: Client, server: Server) -> None:
     other = server.client()
-    path = upload(client, notes_zip(3_000))
+    path = upload(client, notes_zip(1_500))
     assert settled(client, path)["state"] == "ready"
     client.post(f"{path}/start")
     written = 0
@@ -363,12 +365,12 @@ def test_requests_of_devices_continue_while_notes_are_written(client: Client, se
             assert each.post("/v1/notes", {"text": "meanwhile"}).status_code == 201
         written += 1
     assert written >= 2
-    assert len(client.read_all()[0]["notes"]) == 3_000 + written
+    assert len(client.read_all()[0]["notes"]) == 1_500 + written
 
 
 def test_the_work_continues_after_a_crash(fresh_server: Server) -> None:
     client = fresh_server.client(email="ada@example.org")
-    data = notes_zip(6_000)
+    data = notes_zip(2_500)
     path = upload(client, data)
     assert settled(client, path)["state"] == "ready"
     assert client.post(f"{path}/start").status_code == 202
@@ -376,18 +378,24 @@ def test_the_work_continues_after_a_crash(fresh_server: Server) -> None:
     while not client.read_all()[0]["notes"]:
         assert time.monotonic() < end
     fresh_server.kill()
+    query(fresh_server, "DELETE FROM leases")  # as if they had expired
     fresh_server.start()
     client.url = fresh_server.url
     assert client.get(path).json()["state"] == "writing"
-    assert 0 < len(client.read_all()[0]["notes"]) < 6_000
+    assert 0 < len(client.read_all()[0]["notes"]) < 2_500
     done = settled(client, path)
     assert done["state"] == "done"
-    assert done["report"]["new"] < 6_000
-    assert done["report"]["new"] + done["report"]["unchanged"] == 6_000
-    assert len(client.read_all()[0]["notes"]) == 6_000
+    assert done["report"]["new"] < 2_500
+    assert done["report"]["new"] + done["report"]["unchanged"] == 2_500
+    assert len(client.read_all()[0]["notes"]) == 2_500
     assert list((fresh_server.data / "imports").iterdir()) == []
     assert list((fresh_server.data / "uploads").glob("*")) == []
     assert fresh_server.command("check").returncode == 0
+
+
+def make_older(server: Server, hours: int) -> None:
+    update = "UPDATE imports SET creation_date = creation_date - "
+    query(server, f"{update}{hours * 3_600_000}", f"{update}interval '{hours} hours'")
 
 
 def test_an_unfinished_import_is_removed_after_a_day(fresh_server: Server) -> None:
@@ -397,19 +405,20 @@ def test_an_unfinished_import_is_removed_after_a_day(fresh_server: Server) -> No
     other = fresh_server.client()
     report = run(other, notes_zip(1))[1]
     fresh_server.stop()
-    query(fresh_server, f"UPDATE imports SET creation_date = creation_date - {23 * 3_600_000}", "UPDATE imports SET creation_date = creation_date - interval '23 hours'")
+    make_older(fresh_server, 23)
     fresh_server.start()
     assert client.get(path).status_code == 200
     assert 3_000 < int(client.request("HEAD", f"{path}/data").headers["Upload-Limit"].rpartition("=")[2]) <= 3_600
     fresh_server.stop()
-    query(fresh_server, f"UPDATE imports SET creation_date = creation_date - {2 * 3_600_000}", "UPDATE imports SET creation_date = creation_date - interval '2 hours'")
+    make_older(fresh_server, 2)
     fresh_server.start()
     end = time.monotonic() + 30
     while client.get(path).status_code != 404:
         assert time.monotonic() < end
         time.sleep(0.02)
     # A finished one remains, so that its report can be read.
-    assert other.get("/v1/imports").json()["imports"] == [report]
+    (kept,) = other.get("/v1/imports").json()["imports"]
+    assert kept | {"creationDate": ""} == report | {"creationDate": ""}
     if fresh_server.database:
         assert query(fresh_server, "", "SELECT count(*) FROM staged_uploads") == [("0",)]
     else:
@@ -439,7 +448,7 @@ def test_bytes_that_were_lost(fresh_server: Server) -> None:
 
 def test_deleting_the_account_while_writing(fresh_server: Server) -> None:
     client = fresh_server.client()
-    path = upload(client, notes_zip(4_000))
+    path = upload(client, notes_zip(2_000))
     settled(client, path)
     client.post(f"{path}/start")
     assert client.delete("/v1/account", json={"password": client.password}).status_code == 204
