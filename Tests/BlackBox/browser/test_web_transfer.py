@@ -137,7 +137,7 @@ def test_the_preview_and_what_is_skipped(signed_up: App):
     expect(place).to_contain_text("3 notes, 2 tags; 1 skipped")
     expect(place).to_contain_text("1 note in the trash of the other app will not be imported.")
     place.get_by_text("1 skipped", exact=True).click()
-    expect(place.get_by_text("source/notes.json, note 4: It has no text.")).to_be_visible()
+    expect(place.get_by_text("notes.json, note 4: It has no text.")).to_be_visible()
     assert contents(app) == []
     assert app.accessibility() == []
     # It remains after a reload, in every tab.
@@ -171,6 +171,7 @@ def test_an_upload_continues_after_a_lost_connection_and_a_reload(signed_up: App
     choose(app, ("Notes.zip", data))
     expect(main(app)).to_contain_text("No connection to the server.")
     app.page.unroute_all()
+    app.page.evaluate("() => dispatchEvent(new Event('online'))")
     expect(app.button("Import")).to_be_visible()
     app.button("Cancel").click()
     # A reload: the file is stored in the browser.
