@@ -38,6 +38,16 @@ struct Query: Sendable {
 
     subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
+    /// The query in percent-encoding, with another value of a parameter, which comes last.
+    func text(replacing name: String, with value: String) -> String {
+        let unreserved = CharacterSet(
+            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+        let all = pairs.filter { $0.name != name } + [(name, value)]
+        return all.map { pair in
+            "\(pair.name)=\(pair.value.addingPercentEncoding(withAllowedCharacters: unreserved) ?? "")"
+        }.joined(separator: "&")
+    }
+
     /// The value of a parameter that must be a whole number; `standard` if the parameter was not sent. A value above the range is
     /// replaced by the upper bound of the range.
     func integer(_ name: String, default standard: Int, in range: ClosedRange<Int>) throws(Problem) -> Int {

@@ -17,17 +17,24 @@ struct NoteRestriction: Sendable {
     /// Whether responses may contain the note. Otherwise they contain only its ID.
     var canRead: Bool { access.allows(.read) }
 
+    /// The tag to which the token is restricted; nil if it can use all notes.
+    /// - Throws: `insufficient-scope` if the tag was deleted.
+    func tag(in resolver: Resolver) throws -> UniqueID? {
+        guard let tag = access.tag else { return nil }
+        guard let target = try resolver.live(tag) else {
+            throw Problem(
+                .insufficientScope, "The tag to which this access token is restricted was deleted. Create a new token.")
+        }
+        return target
+    }
+
     /// Checks that the token can use an object. If it cannot, the error is the same as for an ID that does not exist.
     /// - Parameter state: the stored state; nil if the ID is unused.
     /// - Returns: the tag to which the token is restricted; nil if it can use all notes.
     /// - Throws: `not-found`; `insufficient-scope` if the tag was deleted.
     @discardableResult
     func check(_ state: ObjectState?, _ id: UniqueID, in resolver: Resolver) throws -> UniqueID? {
-        guard let tag = access.tag else { return nil }
-        guard let target = try resolver.live(tag) else {
-            throw Problem(
-                .insufficientScope, "The tag to which this access token is restricted was deleted. Create a new token.")
-        }
+        guard let target = try tag(in: resolver) else { return nil }
         guard let state else { return target }
         guard case .entity(.note(let note), _) = state, try resolver.members(of: note).tags.contains(target) else {
             throw Problem.notFound(id)

@@ -2,7 +2,7 @@ import HesperModel
 
 /// A search for notes, with limits on the cost of each page.
 public struct Search: Sendable, Equatable {
-    public enum Order: String, Sendable { case newest, relevance }
+    public enum Order: String, Sendable { case newest, oldest, relevance }
 
     public var query: SearchQuery
     /// Restricts the search to notes that hold at least one of these tags. The array contains the requested tag and all tags that
