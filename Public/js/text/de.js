@@ -525,8 +525,8 @@ export const texts = {
   "(and delete)": "(und löschen)",
   "The server does not have this tag. Choose another one, or sync first.":
     "Der Server kennt dieses Schlagwort nicht. Wähle ein anderes oder synchronisiere zuerst.",
-  "With a tag, the token can use only notes that have it, and only one at a time: it cannot list or search them. New notes get the tag.":
-    "Mit einem Schlagwort kann das Token nur Notizen verwenden, die es haben, und nur einzeln: Es kann sie nicht auflisten oder durchsuchen. Neue Notizen bekommen das Schlagwort.",
+  "With a tag, the token can use only notes that have it, and it cannot search them. New notes get the tag.":
+    "Mit einem Schlagwort kann das Token nur Notizen verwenden, die es haben, und sie nicht durchsuchen. Neue Notizen bekommen das Schlagwort.",
   "Expires": "Läuft ab",
   "Never": "Nie",
   "In 30 days": "In 30 Tagen",

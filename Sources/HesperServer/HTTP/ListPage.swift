@@ -2,7 +2,8 @@ import HTTPTypes
 import HesperModel
 import Hummingbird
 
-/// A page of a list, for a response that is an object or, if the client prefers this, only an array (protocol.md, Arrays).
+/// A page of a list, for a response that is an object or, if the client prefers this, only an array (protocol.md, Lists
+/// for scripts).
 struct ListPage: Sendable {
     /// The elements, as a JSON array.
     var array: [UInt8]

@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `GET /v1/notes`: with `sort` a list of notes, otherwise the feed of their changes (protocol.md, Lists of notes).
+/// `GET /v1/notes`: with `sort` a list of notes, otherwise the feed of their changes (protocol.md, Lists for scripts).
 struct NoteList: Resource {
     let changes: Changes
     let search: SearchNotes

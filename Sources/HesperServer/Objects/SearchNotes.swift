@@ -63,7 +63,10 @@ struct SearchNotes: Resource {
             } else if let first = targets.first {
                 search.tags = try resolver.ancestors(of: first)
             }
-            return try page(search, targets, resolver, upTo: session.head.sequence, write)
+            var page = try page(search, targets, resolver, upTo: session.head.sequence, write)
+            // The number would show a token that is restricted to a tag how many other objects changed.
+            if own != nil { page.unindexed = min(page.unindexed, 1) }
+            return page
         }
         // The index is updated only after a commit, so the latest changes may have to be indexed first.
         try await indexer.catchUp(scope, to: session.head.sequence)

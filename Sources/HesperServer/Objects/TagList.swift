@@ -2,7 +2,8 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `GET /v1/tags`: with `name` the tag that has the name, otherwise the feed of changes of tags (protocol.md, Lists of tags).
+/// `GET /v1/tags`: with `name` the tag that has the name, otherwise the feed of changes of tags (protocol.md, Lists for
+/// scripts).
 struct TagList: Resource {
     let backend: Backend
     let changes: Changes
@@ -38,9 +39,9 @@ struct TagList: Resource {
         }
         // The response has the members of a page of the feed, but it lacks all other tags. Its token belongs to a selection that no
         // feed has, so every feed refuses it.
-        let feed = FeedResponse(backend: backend, feed: Feed(.types([]), limit: limit), shape: .section(.tags))
-        var response = feed.response(
-            feed.feed.emptyPage(at: session.head, epoch: backend.epoch), with: tag.map { [($0, .tags)] } ?? [])
+        let feed = Feed(.types([]), limit: limit)
+        var response = FeedResponse(backend: backend, feed: feed, shape: .section(.tags)).response(
+            feed.emptyPage(at: session.head, epoch: backend.epoch), with: tag.map { [($0, .tags)] } ?? [])
         response.headers[.vary] = "Prefer"
         return response
     }

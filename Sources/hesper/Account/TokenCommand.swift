@@ -24,7 +24,7 @@ extension AccountCommand {
         @Argument(help: "The account's e-mail address.") var email: String
         @Option(help: "A name for the token, by which the user recognizes it.") var name: String
         @Option(help: "What the token may do: read, append or write. Can be repeated.") var scope: [TokenAccess.Scope]
-        @Option(help: "The name of a tag. The token can then only use single notes that have the tag.") var tag: String?
+        @Option(help: "The name of a tag. The token can then only use notes that have the tag.") var tag: String?
         @Option(
             help: ArgumentHelp(
                 "When the token becomes invalid: \(Period.form) (default: never).", valueName: "period"))
