@@ -1,4 +1,4 @@
-/// The columns that version 6 added for the ancestors of texts, and version 7 for checksums of parcels.
+/// The columns for the ancestors of texts, which version 6 added, and for checksums of parcels, which version 7 added.
 enum SchemaOfTexts {
     static let descent = """
         -- The clocks of those ancestors of the parcel's text that the server did not have when the text arrived, concatenated.

@@ -102,8 +102,8 @@ struct MemoryRevocation: Sendable {
 
 extension MemoryScope {
     /// Undoes the changes that a revoked device pushed after a given time. Tags and attachments are processed last, because a tag
-    /// or an attachment is not deleted while a note holds it. By then, the tags and attachments that the device added to notes were
-    /// removed from them.
+    /// or an attachment is not deleted while a note holds it. By then, the notes no longer hold the tags and attachments that the
+    /// device added to them.
     mutating func undo(
         _ revocation: inout MemoryRevocation, by requester: NodeID?, server: NodeID, at now: Timestamp
     ) throws {
@@ -138,7 +138,7 @@ extension MemoryScope {
                                 uniqueID: id, section: entity.section, edits: edits,
                                 textBase: entity.register(.text)?.clock)))
                     // An attachment belongs to one note. If it is put back into a note, the same push must remove it from the note
-                    // that holds it now. That note is therefore processed too.
+                    // that holds it now. The latter note is therefore processed too.
                     for case .attachment(let member) in edits.filter({ $0.value == .bool(true) }).map(\.attribute) {
                         pending += notes(holding: member).filter { !known.contains($0) }
                     }

@@ -9,15 +9,15 @@ public protocol Bag {
     func holders(of attachment: UniqueID) throws -> [UniqueID]
     /// The parcels of an object that may contain an edit with this clock, the newest first.
     func parcels(of object: UniqueID, holding clock: Clock) throws -> [Parcel]
-    /// The greatest clock among the texts that `node` wrote and whose clock is less than `clock`. Texts whose value was thinned
-    /// away are included. Nil if there are none.
+    /// The clock of the newest text of an object that `node` wrote before `clock`; nil if there is none. Texts whose values were
+    /// thinned away are included.
     func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock?
     /// The texts of an object whose ``Parcel/missingAncestors`` is not empty, in any order.
     func textDescents(of object: UniqueID) throws -> [TextDescent]
     /// The clock of the text that was current when the scope had the given sequence number; nil if the object had no text.
     func currentText(of object: UniqueID, at sequence: Int64) throws -> Clock?
-    /// The parcels of the deleted note whose words were rescued into `note`, if they may contain an edit with this clock, the
-    /// newest first. Parcels that were added after the deletion are not returned.
+    /// The parcels that may contain an edit with this clock, among those of the deleted note whose words were rescued into `note`.
+    /// The newest parcels come first. Parcels that were added after the deletion are not returned.
     func parcels(rescuedInto note: UniqueID, holding clock: Clock) throws -> [Parcel]
     /// The size and hash of the bytes of an attachment; nil if the server does not have the bytes.
     func attachmentData(of attachment: UniqueID) throws -> AttachmentData?

@@ -174,8 +174,8 @@ struct MergeTexts {
         of text: Incoming, from current: Clock, in id: UniqueID, _ draft: ScopeDraft
     ) throws -> Descent {
         if text.clock > current {
-            // If the base is the current text, no text in the bag descends from the pushed text. A text that descends from the
-            // pushed text would be newer than the base, and the base would not be current.
+            // If the base is the current text, no text in the bag descends from the pushed text: such a text would be newer than
+            // the base, so the base would not be current.
             if text.base == current, text.after?.isEmpty != false { return .current }
             // If a client does not send `textAfter`, its text is treated as a descendant of the previous text of the same node.
             if text.after == nil, current.node == text.clock.node { return .current }
