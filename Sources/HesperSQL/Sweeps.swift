@@ -72,8 +72,9 @@ extension SQLSnapshot {
 // MARK: - Scheduling
 
 extension SQLTransaction {
-    /// Reads the sweeps that are due, beginning with those that have been due for the longest time. If the database has row
+    /// Reads the sweeps that are due, beginning with the sweep that has been due for the longest time. If the database has row
     /// locks, the rows are locked, and rows that another transaction has locked are skipped.
+    /// - Parameter claim: the date at which the caller's claim of these sweeps expires. It is only copied to the results.
     public func dueSweeps(by date: Timestamp, limit: Int, until claim: Timestamp) throws -> [DueSweep] {
         try sql.all(
             """

@@ -100,7 +100,7 @@ public final class LocalStore: Sendable {
         }
     }
 
-    /// Writes in one transaction, which is also one step to undo. Nothing is written if `body` throws.
+    /// Writes in one transaction. ``undo()`` reverses the transaction as a whole. Nothing is written if `body` throws.
     ///
     ///     try await store.write { tx in
     ///         try tx.update(soup.id) { $0.title = "Leek soup" }

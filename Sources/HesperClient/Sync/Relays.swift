@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import HesperModel
 
-/// The data of an object to resend, because a restored server lacks it (protocol.md, Restored servers).
+/// The data of an object that must be resent, because a restored server lacks this data (protocol.md, Restored servers).
 struct Relay {
     let id: UniqueID
     /// The object's type; nil for a DeletedObject.

@@ -7,8 +7,8 @@ struct TransferDownloads: Sendable {
     /// The hashers of unfinished files. Each has hashed the first bytes of its file, and continues as the file grows.
     private var hashers: [UniqueID: AttachmentHasher] = [:]
 
-    /// The maximum number of hashes that are kept. When there are more files, all hashes are discarded, and a file is read again
-    /// when its download continues.
+    /// The maximum number of hashers in memory. If another one is needed, all hashers are discarded. The files of their downloads
+    /// are then read again from the start.
     private static let maximumHashers = 8
 
     init(pieceBytes: Int) { self.pieceBytes = pieceBytes }

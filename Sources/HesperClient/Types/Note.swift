@@ -22,7 +22,8 @@ public struct Note: SyncedObject {
     /// The path of the note's file, such as `Kitchen/Soup.md`, in a folder of text files that is synced with the notes. Nil if no
     /// such folder has set a path.
     @Merged public var path: String?
-    /// `crlf` if the lines of the file at ``path`` end with CR LF, in which case the lines of ``text`` end with LF; nil otherwise.
+    /// `crlf` if the lines of the file at ``path`` end with CR LF; nil otherwise. If the value is `crlf`, the lines of ``text``
+    /// still end with LF.
     @Merged public var lineEnds: String?
 
     /// Creates an empty note.
