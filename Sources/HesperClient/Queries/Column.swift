@@ -37,8 +37,8 @@ enum Column: Sendable, Equatable {
         }
     }
 
-    /// The SQL expression of the column. It contains no bound arguments, because SQLite uses an index only if the expression in the
-    /// query is the same as in the index.
+    /// The SQL expression of the column. It contains no bound arguments: an index cannot contain them, and SQLite uses the index of
+    /// an expression only for the same expression in a query.
     var sql: String {
         switch self {
         case .id: "id"

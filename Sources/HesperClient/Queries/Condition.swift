@@ -130,7 +130,7 @@ extension Column {
 }
 
 extension Value {
-    /// The value in the form in which the SQL operator `->>` returns it, so that SQLite can compare it with a value in `body`.
+    /// The value in the form that SQLite's operator `->>` returns for a value in `body`. In this form, both can be compared.
     fileprivate var databaseValue: DatabaseValue {
         switch self {
         case .null: .null

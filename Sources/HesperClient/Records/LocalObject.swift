@@ -99,8 +99,8 @@ package struct LocalObject: Sendable, Equatable {
         }
     }
 
-    /// Folds values that the server acknowledged or sent: of two values of a register, keeps the one with the greater clock; of two
-    /// creation dates, keeps the earlier one (merge.md, The fold).
+    /// Folds values that the server acknowledged or sent into this object. A register keeps the value with the greater clock. The
+    /// creation date keeps the earlier date (merge.md, The fold).
     /// - Returns: whether anything changed.
     @discardableResult
     package mutating func fold(fixed: [String: Value], registers: [String: Cell]) -> Bool {

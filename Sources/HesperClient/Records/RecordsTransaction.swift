@@ -39,7 +39,7 @@ package final class RecordsTransaction {
     }
 
     /// Records that the transaction changed a table. The count of changes of the table is incremented at the end of the
-    /// transaction, so that other processes read the table again.
+    /// transaction, which causes other processes to read the table again.
     func noteChange(of table: String) { changedTables.insert(table) }
 
     // MARK: State

@@ -30,7 +30,7 @@ package struct SyncRecord: Sendable, Equatable {
     package enum SignInReason: String, Sendable {
         /// The session ended or was revoked.
         case expired
-        /// The database file was copied, so that two devices used the same node.
+        /// The database file was copied. Two devices therefore used the same node.
         case copied
     }
 

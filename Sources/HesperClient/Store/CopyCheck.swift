@@ -45,7 +45,7 @@ package protocol DeviceMemory: Sendable {
     /// The random words that were saved for a local copy; empty if none were saved. If the word in the database file is not among
     /// them, the file is a copy.
     func words(of store: String) throws -> [String]
-    /// Saves random words for a local copy, and removes the words that were saved for it before.
+    /// Saves random words for a local copy. They replace the words that were saved for it before.
     func setWords(_ words: [String], of store: String) throws
 }
 

@@ -216,7 +216,8 @@ public final class LocalStore: Sendable {
 
     // MARK: Several processes
 
-    /// Checks regularly, until the store is released, whether another process changed the database file or has stopped syncing.
+    /// Checks regularly whether another process changed the database file or has stopped syncing. The checks end when the store is
+    /// released.
     private func watchOtherProcesses() {
         Task.detached(priority: .utility) { [weak self] in
             while await self?.lookAtOtherProcesses() != nil {

@@ -142,7 +142,8 @@ extension StoreWriter {
             return created
         }
         if let value = defaults(record.type, attribute) { return value }
-        // The value that removes a member of a set: `false` if the member is named by its ID or number, else null (`ElementRegister`).
+        // The register belongs to a member of a set. If the member is named by its ID or number, the value `false` removes it.
+        // Otherwise, null removes it (`ElementRegister`).
         if case .bool = after { return .bool(false) }
         return .null
     }

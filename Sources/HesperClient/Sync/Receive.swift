@@ -14,7 +14,7 @@ struct Received {
 /// Processes a response of sync or a page of the event stream: receipts and changes of the server, in one transaction
 /// with the sync token (clients.md, rules 3 to 5, 9, 14).
 extension RecordsTransaction {
-    /// The slugs of the problems with which the server refuses a clock. The edit then gets a new clock.
+    /// The slugs of the problems with which the server refuses a clock. An edit with a refused clock gets a new clock.
     private static let clockRefusals: Set<String> = ["clock-ahead", "clock-reused"]
     private static let overQuota = "quota-exceeded"
 
@@ -123,7 +123,7 @@ extension RecordsTransaction {
 
     /// Processes the receipt of an object: acknowledged edits become registers, rejected edits are kept as rejected changes, and
     /// edits over the quota are held.
-    /// - Returns: the slugs with which clocks were refused.
+    /// - Returns: the slugs of the problems with which the server refused clocks.
     private func take(_ receipt: JSON, of part: PushBatch.Part, isRelay: Bool) throws -> Set<String> {
         // The object was deleted on the server, and the same response contains its DeletedObject. Processing the DeletedObject
         // rescues the unsent text.

@@ -37,8 +37,8 @@ package actor SyncRunner {
         case syncRequest, transferRequest, events, syncTimer, transferTimer, retry, serverInfo
     }
 
-    /// The maximum duration of a timer, in milliseconds. Longer times are divided, because the wall clock may be changed while a
-    /// timer runs.
+    /// The maximum duration of a timer, in milliseconds. A timer for a later time ends early and is then set again, because the
+    /// wall clock may be changed while a timer runs.
     private static let longestSleep: Int64 = 600_000
 
     /// Creates a runner, which does not sync until ``start()``.
@@ -363,7 +363,7 @@ package actor SyncRunner {
         }
     }
 
-    /// Processes the input with which an activity ends, unless sync was started again meanwhile.
+    /// Called when an activity has ended. Adds its input and processes it, unless sync was started again after the activity began.
     private func ended(_ activity: Activity, of run: Int, _ add: @Sendable (isolated SyncRunner) -> Void) {
         guard run == self.run else { return }
         tasks[activity] = nil

@@ -54,7 +54,7 @@ package struct TransferCore: Sendable {
         /// Take a step with the input `wake` at this time. Replaces an earlier effect `wake`.
         case wake(at: Timestamp)
         case status(TransferStatus)
-        /// The server has the bytes of this attachment, so that the attachment can be pushed.
+        /// The server now has the bytes of this attachment. Sync can push the attachment.
         case uploaded(UniqueID)
         /// The server does not accept the bytes of this attachment. The attachment is now a rejected change.
         case uploadRefused(UniqueID, ServerProblem)
@@ -93,8 +93,8 @@ package struct TransferCore: Sendable {
         static let quota: Int64 = 60_000
         static let maximum: Int64 = 3_600_000
     }
-    /// An upload is abandoned if a part arrives damaged after this many failures without progress. Other failures, such as a
-    /// lost connection, count too.
+    /// The number of failures without progress after which an upload is abandoned if another part arrives damaged. Other failures,
+    /// such as a lost connection, count too.
     private static let maximumDamagedParts = 5
 
     private let policy: TransferTable.Policy
@@ -353,7 +353,7 @@ package struct TransferCore: Sendable {
         }
     }
 
-    /// Marks an attachment as uploaded, so that it can be pushed.
+    /// Marks an attachment as uploaded. Sync can then push it.
     private mutating func markUploaded(
         _ row: TransferRow, _ transaction: RecordsTransaction, _ files: any AttachmentFiles
     ) throws {

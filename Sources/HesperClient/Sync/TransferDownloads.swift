@@ -17,9 +17,9 @@ struct TransferDownloads: Sendable {
         case send(ServerRequest, at: Int64)
         /// A piece of an unfinished file was read and hashed. The rest of the file must be hashed before the next request.
         case hashing
-        /// The file is complete, and its size and hash are those of the attachment.
+        /// The file is complete, and has the size and hash that the attachment states.
         case finished
-        /// The size or the hash of the file differs from that of the attachment. The file was deleted.
+        /// The file was deleted, because it did not have the size or the hash that the attachment states.
         case damaged
     }
 

@@ -9,7 +9,7 @@ public struct Note: SyncedObject {
     @Merged public var text = MergedText()
     /// Whether the note is in the archive.
     @Merged public var isArchived = false
-    /// The date by which the note is sorted. It is the creation date until it is set.
+    /// The date by which the note is sorted. Until this date is set, it equals the creation date.
     @Merged public var sortDate = Note.now
     /// The date at which the note was created. It never changes.
     @Merged public internal(set) var creationDate = Note.now

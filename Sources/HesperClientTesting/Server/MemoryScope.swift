@@ -140,8 +140,8 @@ package struct MemoryScope: Sendable {
         for member in entity.heldMembers { notesByMember[member, default: []].insert(change.uniqueID) }
     }
 
-    /// The objects that need not be sent back to the sender. All of the sender's changes of such an object were applied, and before
-    /// the push the object did not exist or the sender had read its latest state.
+    /// The objects that need not be sent back to the sender of a push. An object is one of them if all its changes in the push were
+    /// applied, and if it did not exist before or the sender had read its latest state.
     private static func echoes(
         of outcome: MergeOutcome, _ sequences: [UniqueID: Int64], since read: Int64
     ) -> [UniqueID: Int64] {

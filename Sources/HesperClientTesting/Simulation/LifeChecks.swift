@@ -43,7 +43,9 @@ extension Life {
                         let clocks = [object.registers[attribute]?.clock, edit.clock].compactMap(\.self)
                         let expected = attribute == AttributeName.text ? edit.clock : clocks.max()
                         if object.cell(attribute)?.clock != expected {
-                            fail("\(device.name) shows the wrong \(attribute) of \(object.id); unsent edit: \(edit.clock)")
+                            fail(
+                                "\(device.name) shows the wrong \(attribute) of \(object.id); the unsent edit is at \(edit.clock)"
+                            )
                         }
                     }
                     return true

@@ -9,7 +9,7 @@ final class SimulatedDevice {
     let environment: DeviceEnvironment
     let database: LocalDatabase
     let files: MemoryAttachmentFiles
-    /// The storage outside of the database file, by which a copy of the file is detected.
+    /// The storage outside of the database file. Its contents show whether the database file is a copy.
     let memory: SimulatedMemory
     private(set) var core: SyncCore
     private(set) var transfers: TransferCore
