@@ -1,6 +1,6 @@
 /// Collects the results for one element of a push until its receipt is written.
 struct ReceiptDraft {
-    /// The accepted edits of the element, and for each whether the bag already had it.
+    /// The accepted edits of the element. For each edit: whether the bag already contained it.
     var edits: [(edit: Edit, isKnown: Bool)] = []
     /// The problems of the rejected fields, by the field's name.
     var rejected: [String: Problem] = [:]

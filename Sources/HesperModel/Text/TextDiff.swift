@@ -27,8 +27,9 @@ struct TextHunk: Equatable, Sendable {
 
 /// Counts the work of a merge and limits it.
 struct TextBudget: Sendable {
-    /// The number of comparisons so far. It may exceed ``limit``: a run of equal tokens or a sorting of anchors that has begun is
-    /// completed, and the remaining ranges are trimmed. It is at most 64 per token plus 65,536.
+    /// The number of comparisons so far. At ``limit``, no new comparison is begun, but a run of equal tokens or a sorting of
+    /// anchors is completed, and the remaining ranges are trimmed. The number may therefore exceed ``limit``, but is at most 64 per
+    /// token plus 65,536.
     private(set) var steps = 0
     /// The number of comparisons after which texts are no longer compared in detail. Each remaining range is then treated as
     /// replaced as a whole.
