@@ -55,7 +55,7 @@ final class WakeUps {
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { [continuation] in
                 continuation.finish()
-                // With its default action, the second signal ends the process at once.
+                // The default action of the signal is restored, so that a second signal ends the process at once.
                 signal(number, SIG_DFL)
             }
             all.append(source)
