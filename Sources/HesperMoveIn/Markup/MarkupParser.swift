@@ -29,7 +29,7 @@ final class MarkupParser {
     private let isXML: Bool
     private var context: xmlParserCtxtPtr?
     private var depth = 0
-    /// The reason why parsing ended early, as a sentence; nil if it has not ended early.
+    /// The reason why parsing ended before the end of the document, as a sentence; nil if there is none.
     private(set) var problem: String?
 
     init(_ language: Language, _ handler: any MarkupHandler) {
