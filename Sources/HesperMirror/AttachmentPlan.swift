@@ -191,7 +191,7 @@ struct AttachmentPlan: Sendable {
         }
     }
 
-    /// The reason why the bytes of a file cannot be sent; nil if they can be sent.
+    /// The reason why the bytes of a file are not sent; nil if they are sent.
     private func reasonNotToSend(_ file: AttachableFile) -> SkippedFile.Reason? {
         if file.stamp.size == 0 { return .fileBecameEmpty }
         if situation.isPullOnly { return .pullOnly }

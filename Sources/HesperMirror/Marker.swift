@@ -54,7 +54,7 @@ public struct MirrorError: Error, Equatable, CustomStringConvertible {
         case usage = 2
         /// The person must sign in again.
         case signInAgain = 3
-        /// A question must be answered first.
+        /// The user must answer a question first.
         case question = 4
     }
 

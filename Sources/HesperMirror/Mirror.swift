@@ -29,7 +29,8 @@ final class Mirror {
         var isFetching = false
         /// Whether some files were changed a moment ago. Another round should follow after ``FolderScanner/quietTime``.
         var isSettling = false
-        /// The earliest change of a file that was changed a moment ago, in nanoseconds since 1970, if it is known.
+        /// The time of the earliest change, in nanoseconds since 1970, among the files that were changed a moment ago; nil if it is
+        /// not known.
         var settlingSince: Int64?
 
         /// The number of all changes, in the store and in the folder.

@@ -3,7 +3,7 @@
 /// This type stores 8 bytes per path, which is a few megabytes for the largest accounts.
 package struct FileNames: Sendable, Equatable {
     private var taken: Set<Int> = []
-    /// For the hash of each path that was requested again: the number to append to the next file name.
+    /// For each path that was requested more than once, by its hash: the number to append to the next file name.
     private var numbers: [Int: Int] = [:]
 
     package init() {}

@@ -32,8 +32,8 @@ extension Bag {
     }
 }
 
-/// A text whose ``Parcel/missingAncestors`` is not empty. Either the bag lacked texts from which this text descends when it
-/// arrived, or a device resent this text to a restored server (merge.md, Descent).
+/// A text whose ``Parcel/missingAncestors`` is not empty. When this text arrived, the bag lacked texts from which it descends, or a
+/// device resent it to a restored server (merge.md, Descent).
 public struct TextDescent: Sendable, Equatable {
     public let clock: Clock
     /// See ``Parcel/missingAncestors``.

@@ -51,7 +51,7 @@ public struct Receipt: Sendable, Equatable {
     public var fields: [String: Field]
     /// The ID of the new note, if the status is ``Status/rescued``.
     public var rescuedInto: UniqueID?
-    /// The problem because of which the element as a whole was rejected; nil if it was not rejected as a whole.
+    /// The reason why the whole element was rejected; nil if it was not rejected as a whole.
     public var problem: Problem?
 
     public init(

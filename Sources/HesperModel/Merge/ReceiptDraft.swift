@@ -4,7 +4,7 @@ struct ReceiptDraft {
     var edits: [(edit: Edit, isKnown: Bool)] = []
     /// The problems of the rejected fields, by the field's name.
     var rejected: [String: Problem] = [:]
-    /// The problem because of which the element as a whole was rejected; nil if it was not rejected as a whole.
+    /// The reason why the whole element was rejected; nil if it was not rejected as a whole.
     var problem: Problem?
     /// The index of the element's parcel in ``ScopeDraft/parcels``; nil if it has no parcel.
     var parcel: Int?

@@ -25,8 +25,8 @@ public struct Rewind: Sendable {
         let attribute: Attribute
         let clock: Clock?
         /// The digest of the text that the edit sets. Nil if the attribute is not a text, or if the text was thinned away. If the
-        /// server made the edit, and a text that was pushed has the same digest, the server only gave the pushed text a new clock.
-        /// Otherwise, the server made the text by a merge.
+        /// server made the edit, the digest shows how: if a pushed text has the same digest, the server only gave the pushed text a
+        /// new clock; if no pushed text has it, the text is the result of a merge.
         let digest: Digest?
         let hasValue: Bool
     }

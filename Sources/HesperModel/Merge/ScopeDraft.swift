@@ -10,7 +10,7 @@ struct ScopeDraft {
     private var after: [UniqueID: StateChange.NewState] = [:]
     /// The IDs of the changed objects, in the order of their first change.
     private(set) var touched: [UniqueID] = []
-    /// The parcels to add to the bag: those that were pushed and those that the server made.
+    /// The parcels to add to the bag. Some were pushed, and others were made by the server.
     private(set) var parcels: [Parcel] = []
     /// For each object, the indices of its parcels in ``parcels``.
     private var parcelIndices: [UniqueID: [Int]] = [:]

@@ -9,8 +9,8 @@ struct TextHunk: Equatable, Sendable {
     /// Whether the hunk is only an insertion or only a deletion.
     var isPure: Bool { base.isEmpty != side.isEmpty }
 
-    /// The hunk without the tokens (or lines) that are equal at the start of both of its ranges, and without those that are equal
-    /// at their end. Equal tokens have equal numbers.
+    /// The hunk without the tokens (or lines) at the start and at the end of its two ranges that are equal in both ranges. Equal
+    /// tokens have equal numbers.
     func trimmed(_ numbers: ArraySlice<Int32>, _ sideNumbers: ArraySlice<Int32>, budget: inout TextBudget) -> TextHunk {
         var (start, sideStart) = (base.lowerBound, side.lowerBound)
         var (end, sideEnd) = (base.upperBound, side.upperBound)

@@ -121,8 +121,8 @@ struct TextSide {
             }
     }
 
-    /// Removes moved lines from the hunks that delete them, and adds hunks for the changes within these lines. A line is not
-    /// treated as moved unless one hunk deletes all of it and one hunk inserts all of it.
+    /// Removes moved lines from the hunks that delete them, and adds hunks for the changes within these lines. A line is treated as
+    /// moved only if a single hunk deletes all of it and a single hunk inserts all of it.
     ///
     /// Deletions are split at line breaks, so that the merge can restore one deleted line without restoring others.
     private mutating func removeMovedLines(

@@ -16,8 +16,8 @@ struct MarkdownRun {
     var isRaw = false
 }
 
-/// Writes one line as Markdown: marks around text with a style, and backslashes before characters that Markdown would otherwise
-/// interpret.
+/// Writes one line as Markdown. Puts marks around text that has a style, and backslashes before characters that would otherwise
+/// have a meaning in Markdown.
 struct MarkdownLine {
     private let runs: [MarkdownRun]
     private let hasStars: Bool
