@@ -19,10 +19,10 @@ struct Absence: Codable, Equatable, Sendable {
     /// of all files.
     static let limit = 10
 
-    /// Counts another scan in which a file was missing.
-    /// - Parameter absence: the record of the earlier scans; nil if the file was not missing in the previous scan.
+    /// Counts one more scan in which a file was missing.
+    /// - Parameter absence: the record of the earlier scans; nil if the previous scan found the file.
     static func counting(_ absence: Absence?, at now: Double) -> Absence {
-        // The clock may have been set back, so the earlier time is kept.
+        // If the clock was set back since the first scan, the current time is the earlier one.
         Absence(since: min(absence?.since ?? now, now), scans: (absence?.scans ?? 0) + 1)
     }
 
