@@ -67,8 +67,8 @@ final class DeviceUse: Sendable {
 
 /// Records uses of devices in the background, many uses in one transaction.
 final class DeviceUses: Service {
-    /// The maximum number of devices whose uses wait to be written. When it is reached, a use of another device is dropped. A later
-    /// use of that device is recorded instead.
+    /// The maximum number of devices whose uses wait to be written. When this number is reached, uses of further devices are not
+    /// recorded until the waiting uses have been written.
     static let capacity = 10_000
 
     private let store: any Store
@@ -97,8 +97,8 @@ final class DeviceUses: Service {
         await write()
     }
 
-    /// Removes the waiting uses, and returns them sorted by device. If two servers wrote uses of the same devices in different
-    /// orders, they would lock the rows of the devices in different orders and could deadlock.
+    /// Removes the waiting uses, and returns them sorted by device. The order prevents deadlocks: every server locks the rows of
+    /// the devices in the same order.
     func takeWaiting() -> [DeviceUse] {
         waiting.withLockedValue { waiting in
             defer { waiting = [:] }

@@ -11,7 +11,8 @@ public enum PasswordHash {
     static let blockSize = 8
     static let saltBytes = 16
     static let hashBytes = 32
-    /// The accepted values of `ln`, the cost, in a stored hash. Tests use the lowest costs; a cost of 20 takes 1 GiB of memory.
+    /// The values of the cost `ln` that are accepted in a stored hash. The lowest costs are for tests. A cost of 20 takes 1 GiB of
+    /// memory.
     static let costs = 1...20
 
     /// Hashes a password with a new salt. This takes 2^cost KiB of memory, and about a third of a second for cost 17.

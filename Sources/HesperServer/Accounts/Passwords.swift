@@ -39,7 +39,7 @@ actor Passwords {
         return try await work { try PasswordHash.matches(password, hash, inTheTimeOf: all) }
     }
 
-    /// Reads the costs of the stored hashes once. If the first calls are concurrent, more than one of them may read the costs.
+    /// Reads the costs of the stored hashes, unless they were read before. Concurrent first calls may all read the costs.
     private func readCosts() async throws {
         guard !hasReadCosts else { return }
         let hashes = try await storedHashes()

@@ -63,7 +63,8 @@ struct SignInGate: Sendable {
             }
             return isRight
         } catch {
-            // The password was not checked, because too many sign-ins are waiting or because the database is unavailable.
+            // The password was not checked, because too many sign-ins are waiting or because the database is unavailable. The
+            // attempt is therefore not counted.
             giveBack()
             backoff.giveBack(pair)
             throw error

@@ -87,8 +87,8 @@ final class Mailer: Service {
             }
             let isSent = try await group.next() ?? false
             group.cancelAll()
-            // At shutdown, a command that takes too long is cancelled. The cancellation kills the command, and its task throws
-            // here.
+            // At shutdown, a mail command that takes too long is cancelled. The cancellation kills the process, and this line
+            // throws the error of the cancelled task.
             if !isSent { _ = try await group.next() }
         }
     }

@@ -61,8 +61,8 @@ extension Resolver {
         if case .entity(let entity, _)? = try snapshot.state(of: id, in: scope), entity.exists { return id }
         let folded = TagName.fold(name)
         guard let holder = try snapshot.tag(named: folded, in: scope) else { return id }
-        // If the tag with this ID was merged into another tag, `live` returns the ID of the other tag. If the ID is unknown, the
-        // write created no tag, because the name was taken.
+        // If the tag with this ID was merged into another tag, `live` returns the ID of the other tag. If no object has this ID,
+        // the write created no tag, because a tag with the name existed. That tag is the result.
         if let target = try live(id) { return target == holder ? holder : id }
         return try snapshot.state(of: id, in: scope) == nil ? holder : id
     }

@@ -81,7 +81,7 @@ struct CaptureMail: AsyncParsableCommand {
         var bytes: [UInt8] = []
         while let part = try FileHandle.standardInput.read(upToCount: 1 << 20), !part.isEmpty {
             bytes += part
-            // The message is too large. MailMessage then throws an error.
+            // If the message is too large, the rest of it is not read. MailMessage then throws an error.
             if bytes.count > MailMessage.maximumBytes { break }
         }
         return bytes
