@@ -37,7 +37,7 @@ struct BearerToken: Sendable {
         self.init(Substring(text))
     }
 
-    /// Parses the value of an `Authorization` header for HTTP Basic (RFC 7617), whose password is a token. The user name is
+    /// Parses the value of an `Authorization` header for HTTP Basic (RFC 7617) with a token as the password. The user name is
     /// ignored. Nil if the header does not have this form.
     init?(basic header: String) {
         let scheme = header.utf8.prefix(6)

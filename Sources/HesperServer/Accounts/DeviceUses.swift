@@ -5,9 +5,10 @@ import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// A use of a device by a request or an event stream. At most one use per device and minute is recorded (storage.md, Tables). The
-/// record also contains the position in the feed up to which the device has read. Thinning uses this position to keep the texts
-/// that the device may still use as a base (merge.md, Thinning).
+/// A use of a device by a request or an event stream. At most one use per device and minute is recorded (storage.md, Tables).
+///
+/// A use also contains the position in the feed up to which the device has read. Thinning keeps the texts that the device may still
+/// use as a base, and uses this position to find them (merge.md, Thinning).
 final class DeviceUse: Sendable {
     let node: NodeID
     let date: Timestamp
@@ -22,8 +23,8 @@ final class DeviceUse: Sendable {
     /// The maximum number of bytes of `User-Agent` that are stored.
     static let userAgentBytes = 256
 
-    /// The use of a device by a request. Nil if nothing has to be recorded, because a use of the device and a read position of the
-    /// device were both recorded less than a minute ago.
+    /// The use of a device by a request. Nil if nothing has to be recorded: both the last recorded use of the device and its last
+    /// recorded read position are less than a minute old.
     init?(
         of session: Session, userAgent headers: HTTPFields, from address: @autoclosure () -> ClientAddress,
         at date: Timestamp = .now

@@ -35,7 +35,7 @@ public enum PasswordHash {
     /// the check does not depend on `text`.
     /// - Parameters:
     ///   - text: the stored hash; nil if there is none.
-    ///   - costs: different costs. The cost of `text` must be one of them.
+    ///   - costs: the costs, without duplicates. They must include the cost of `text`.
     static func matches(_ password: String, _ text: String?, inTheTimeOf costs: [Int]) throws -> Bool {
         let own = text.flatMap { cost(of: $0) }
         var isRight = false

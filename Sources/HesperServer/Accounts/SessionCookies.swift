@@ -32,8 +32,8 @@ struct SessionCookies: Sendable {
 
     /// The name of the session cookie that the response to a sign-in sets.
     ///
-    /// A request that was forwarded by a TLS proxy that is not in ``TrustedProxies`` seems to be a request over plain HTTP. Only
-    /// `Origin` shows that the page was loaded over TLS.
+    /// If a TLS proxy forwarded the request, but the proxy is not in ``TrustedProxies``, the request seems to use plain HTTP. In
+    /// that case, only `Origin` shows that the browser uses TLS.
     /// - Throws: `cross-site` if the page is of another origin. A request without `Origin` and `Sec-Fetch-Site` is accepted,
     ///   because it is not from a browser.
     func name(for request: Request) throws(Problem) -> SessionCookie.Name {

@@ -14,8 +14,8 @@ struct SignInGate: Sendable {
     private let addresses: RateLimiter<String>
     private let signUps: RateLimiter<String>
     private let backoff: KeyedBackoff
-    /// Limits the password checks of one address that run or wait at the same time. Without this limit, one address could occupy
-    /// the whole queue of ``Passwords``.
+    /// Limits how many password checks for one address may run or wait at the same time. Without this limit, one address could
+    /// occupy the whole queue of ``Passwords``.
     private let checks: Semaphore<String>
 
     init(limits: SignInLimits, logger: Logger) {

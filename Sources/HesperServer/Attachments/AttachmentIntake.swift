@@ -81,8 +81,8 @@ struct AttachmentIntake: Sendable {
         _ = try await write(known.name) { guard $0 == known.data else { throw admission.immutable } }
     }
 
-    /// Records a new blob in the database. If the blob is rejected, or if the attachment already has a blob, the file of the new
-    /// blob is removed.
+    /// Records a new blob in the database. If the blob is refused, for example because the quota is exceeded, or if the attachment
+    /// already has a blob, the file of the new blob is removed.
     private func record(
         _ blob: Blob, _ admission: BlobAdmission, _ session: Session, upload: UniqueID? = nil,
         and more: @escaping @Sendable (any Transaction) throws -> Void

@@ -49,8 +49,8 @@ struct Events: Resource {
         return response(request) { try await stream.write(to: $0) }
     }
 
-    /// The problem `token-expired` if the token has expired, so that the reader must start over. Nil if the token is valid, or
-    /// there is none.
+    /// Returns the problem `token-expired` if the token has expired. The reader must then start over. Returns nil if the token is
+    /// valid, or if there is no token.
     /// - Throws: the problem, if the token is invalid for another reason.
     private func expiry(of token: SyncToken?, _ session: Session) throws -> Problem? {
         guard let token else { return nil }

@@ -12,8 +12,8 @@ struct MailMessage: Sendable {
     /// The part of the message ID before the `@`, which must be unique.
     let id: String
 
-    /// The maximum size of a message in bytes. All messages of the server are smaller. An empty pipe accepts this many bytes
-    /// (PIPE_BUF on Linux) even if no process reads from it yet.
+    /// The maximum size of a message in bytes. All messages of the server are smaller. Writing a message to an empty pipe does not
+    /// block, because a pipe holds at least this many bytes (PIPE_BUF on Linux).
     static let bytes = 4_096
 
     var text: String {

@@ -34,8 +34,8 @@ final class Mailer: Service {
         if case .enqueued = continuation.yield(email) { true } else { false }
     }
 
-    /// Sends the queued e-mails until the server shuts down. E-mails that are being sent then have a few seconds to finish, and
-    /// those still in the queue are dropped.
+    /// Sends the queued e-mails until the server shuts down. At shutdown, e-mails that are being sent have a few seconds to finish,
+    /// and e-mails that are still in the queue are dropped.
     func run() async throws {
         await withGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { group in

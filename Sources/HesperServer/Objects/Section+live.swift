@@ -54,8 +54,8 @@ extension Section {
 }
 
 extension Resolver {
-    /// The ID of the tag that a write with this ID and name concerns. If a live tag has the name, and `id` is either unknown or the
-    /// ID of a tag that was merged into the live tag, the result is the ID of the live tag. Otherwise the result is `id`.
+    /// The ID of the tag to which a write with this ID and name applies. If a live tag has the name, and `id` is either unknown or
+    /// the ID of a tag that was merged into the live tag, the result is the ID of the live tag. Otherwise the result is `id`.
     func survivor(of id: UniqueID, named name: Value?, in snapshot: any Snapshot) throws -> UniqueID {
         guard case .string(let name)? = name else { return id }
         if case .entity(let entity, _)? = try snapshot.state(of: id, in: scope), entity.exists { return id }

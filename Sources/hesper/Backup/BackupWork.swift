@@ -8,8 +8,7 @@ struct BackupWork {
     let store: SQLiteStore
     let blobs: any BlobStore
     let folder: BackupFolder
-    /// An earlier backup on the same file system. Files that the earlier backup contains are not copied but linked; nil to copy all
-    /// files.
+    /// An earlier backup on the same file system. Files that it contains are linked instead of copied. Nil to copy all files.
     var earlier: BackupFolder?
     /// Whether to show progress on the terminal.
     var showsProgress = true

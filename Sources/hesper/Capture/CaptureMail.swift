@@ -46,7 +46,7 @@ struct CaptureMail: AsyncParsableCommand {
         else { throw Failure("The access token is not valid.", .noPermission) }
         guard access.scopes == [.append] else {
             throw Failure(
-                "The only scope of the access token must be append, because other servers see the addresses of messages.",
+                "The only scope of the access token must be append, because other mail servers can see the token in the address.",
                 .noPermission)
         }
         let settings = try dataOptions.settings().server()

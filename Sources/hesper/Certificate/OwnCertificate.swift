@@ -76,9 +76,8 @@ struct OwnCertificate: Sendable {
 
     private func knownAuthority() throws -> LocalAuthority? {
         guard let certificate = try folder.contents(of: OwnCertificate.authority) else {
-            // The authority's certificate does not exist. It is always written before the server's certificate. If the server's
-            // certificate exists, the authority's certificate was lost. Otherwise no authority was ever used, and a new one can be
-            // created.
+            // The authority's certificate does not exist. If the server's certificate exists, the authority's certificate was lost,
+            // because it is always written first. Otherwise no authority was ever used, and a new one can be created.
             guard try folder.contents(of: OwnCertificate.server) == nil else {
                 throw unusable("\(OwnCertificate.authority) is missing")
             }
