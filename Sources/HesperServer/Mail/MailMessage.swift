@@ -41,7 +41,8 @@ struct MailMessage: Sendable {
         var words: [[UInt8]] = [[]]
         for character in text {
             let bytes = Array(String(character).utf8)
-            // 45 bytes are 60 characters of Base64. The prefix and the suffix of an encoded word add 12 characters.
+            // Each encoded word contains at most 45 bytes of text. These are 60 characters of Base64, and the prefix and the suffix
+            // add 12 characters.
             if let last = words.last, last.count + bytes.count > 45 { words.append([]) }
             words[words.count - 1] += bytes
         }

@@ -97,7 +97,7 @@ final class Mailer: Service {
     /// e-mail.
     private func message(of email: AccountEmail) async throws -> MailMessage? {
         let (code, now, kind, key) = (OneTimeCode.random(), Timestamp.now, email.kind, Account.key(of: email.address))
-        // For most requests that cause no e-mail, this check avoids a write transaction.
+        // This check avoids a write transaction for most requests that cause no e-mail.
         guard let known = try await store.read({ try $0.account(emailKey: key) }), kind.isSent(for: known),
             let address = MailAddress(known.email)
         else { return nil }

@@ -109,7 +109,7 @@ struct OwnCertificate: Sendable {
             authority.hasSigned(found), let names = try? found.extensions.subjectAlternativeNames,
             Set(names) == Set(certified(by: authority).map(\.general))
         else { return nil }
-        // If the clock was set back, the certificate may not be valid yet.
+        // A certificate that is not valid yet cannot be used. This happens if the clock was set back.
         let soon = min(now + LocalAuthority.seconds(OwnCertificate.daysToRenew), authority.certificate.notValidAfter)
         return found.notValidBefore <= now && soon <= found.notValidAfter ? found : nil
     }
