@@ -75,7 +75,7 @@ public enum SignUpPolicy: String, Sendable, CaseIterable {
     case open
     /// Only users with an invitation may create an account.
     case invite
-    /// Only the operator can create accounts, with `hesper account create`. The link for the first account is valid too.
+    /// Without an invitation, only the operator can create accounts. The link for the first account is valid too.
     case closed
 }
 
