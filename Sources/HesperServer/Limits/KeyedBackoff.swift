@@ -29,7 +29,7 @@ final class KeyedBackoff: Sendable {
             lifetime: .seconds(limits.forgetSeconds))
     }
 
-    /// The number of keys that have counted attempts.
+    /// The number of keys for which attempts are counted.
     var count: Int { counts.withLockedValue(\.count) }
 
     /// Takes one attempt. The attempt counts as failed until ``reset(_:)`` is called, so concurrent attempts cannot exceed the
