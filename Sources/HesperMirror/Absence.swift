@@ -1,7 +1,7 @@
 import Foundation
 
-/// Records since when the file of a note or attachment has been missing, and in how many scans of the folder. If the file does not
-/// return, the note or attachment is deleted.
+/// The time since which the file of a note or attachment has been missing, and the number of scans of the folder in which it was
+/// missing. If the file does not return, the note or attachment is deleted.
 struct Absence: Codable, Equatable, Sendable {
     /// The time of the first scan in which the file was missing, in seconds since 1970.
     let since: Double

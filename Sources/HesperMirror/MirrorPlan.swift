@@ -53,8 +53,7 @@ struct MirrorPlan: Sendable {
     private(set) var skipped: [SkippedFile] = []
     /// Whether some files were changed a moment ago, so that another round must follow soon.
     private(set) var isSettling = false
-    /// The time of the earliest change, in nanoseconds since 1970, among the files that were changed a moment ago; nil if there are
-    /// none.
+    /// The time of the oldest change that makes ``isSettling`` true, in nanoseconds since 1970; nil if ``isSettling`` is false.
     private(set) var settlingSince: Int64?
     /// The notes that are deleted in a later round if their missing files do not return. Notes for which the user must answer a
     /// question first are not included.

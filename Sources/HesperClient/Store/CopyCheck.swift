@@ -42,10 +42,10 @@ package enum CopyCheck {
 
 /// Storage for the random words of ``CopyCheck``. It belongs to this device and is not part of backups.
 package protocol DeviceMemory: Sendable {
-    /// The random words that were saved for a local copy; empty if none were saved. If the word in the database file is not among
-    /// them, the file is a copy.
+    /// The random words that were saved for a store; empty if none were saved. If the store's database file contains a word that
+    /// is not among them, the file was copied from another device or restored from a backup.
     func words(of store: String) throws -> [String]
-    /// Saves random words for a local copy. They replace the words that were saved for it before.
+    /// Saves random words for a store. They replace the words that were saved for it before.
     func setWords(_ words: [String], of store: String) throws
 }
 

@@ -34,8 +34,8 @@ extension ReadTransaction {
 extension WriteTransaction {
     /// Adds an attachment to a note. The bytes of the attachment must be on this device. The attachment may exist already, for
     /// example because it was in a note before. In this case the existing attachment is added to the note.
-    /// - Parameter file: the attachment whose stored bytes are used: the same as `id` if the bytes were stored with
-    ///   ``LocalStore/addBytes(of:next:)`` for `id`, otherwise an attachment with the same bytes.
+    /// - Parameter file: the ID that was passed to ``LocalStore/addBytes(of:next:)`` when the bytes were stored, or the ID of
+    ///   another attachment that has these bytes. It may differ from `id`.
     /// - Returns: false if the ID belongs to an attachment that was deleted or has other properties.
     /// - Throws: ``StoreError/notFound(objectType:id:)`` if there is no such note.
     package func attach(

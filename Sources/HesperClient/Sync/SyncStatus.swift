@@ -25,7 +25,8 @@ public struct SyncStatus: Sendable, Equatable {
     public struct Amount: Sendable, Equatable {
         /// The number of objects.
         public var objects: Int
-        /// The number of bytes, as far as it is known. ``SyncStatus/toSend`` counts only the bytes of attachments.
+        /// The number of bytes of these objects that are left to transfer, as far as it is known. In ``SyncStatus/toSend``, only
+        /// the bytes of attachments are counted.
         public var bytes: Int64
 
         /// Creates an amount.

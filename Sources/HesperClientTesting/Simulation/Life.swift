@@ -144,8 +144,8 @@ package final class Life {
         for (index, device) in devices.enumerated() where !device.isLost {
             device.offlineUntil = 0
             if try device.database.read({ try $0.sessionToken }) == nil { try signIn(index) }
-            // Each device is told to sync now with a probability of one half. The other devices must become settled too, when they
-            // sync by themselves later.
+            // About half of the devices, chosen at random, are told to sync now. The others sync by themselves later, and the
+            // simulation waits until ``isSettled()`` is true of them too.
             guard generator.isTrue(withProbability: 0.5) else { continue }
             device.addSyncNow()
             try takeInputs(index)

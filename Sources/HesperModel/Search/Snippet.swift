@@ -105,8 +105,8 @@ extension SearchQuery {
         return merged
     }
 
-    /// The range of an excerpt: a quarter of `length` characters before `start`, and the rest after it. If the text has fewer
-    /// characters on one side, the excerpt contains more characters of the other side.
+    /// The range of an excerpt with at most `length` characters. A quarter of them are before `start`, and three quarters after it.
+    /// If the text has fewer characters on one side, the excerpt contains more characters of the other side.
     private static func excerpt(of text: String, from start: String.Index, length: Int) -> Range<String.Index> {
         let bytes = Self.bytes(length)
         var before = text.walk(from: start, by: -1, atMost: length / 4, bytes: bytes / 4)

@@ -127,7 +127,8 @@ struct TextAlignment {
     }
 
     /// Splits a replacement of several lines into one replacement for each line. The lines of both texts are paired in their
-    /// order. Lines without a partner are insertions or deletions. A line that was moved here does not replace another line.
+    /// order. Lines without a partner are insertions or deletions. A line that the side moved here from another place is an
+    /// insertion too, and has no partner.
     private mutating func pairLines(_ hunk: TextHunk) {
         var (start, sideStart) = (hunk.base.lowerBound, hunk.side.lowerBound)
         var breaks = (start..<hunk.base.upperBound).filter(base.isBreak)[...]

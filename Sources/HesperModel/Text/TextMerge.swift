@@ -29,8 +29,8 @@ public enum TextMerge {
     /// The result of a merge.
     public struct Outcome: Sendable, Equatable {
         public var text: String
-        /// The words of the older text that the merged text lacks. Each entry has the location of the words that the merged text
-        /// has in their place. The entries are ordered by this location.
+        /// The words of the older text that the merged text lacks. Each entry also states where in the merged text the words are
+        /// that replaced them. The entries are ordered by this location.
         public var superseded: [Superseded] = []
     }
 

@@ -21,7 +21,7 @@ struct TextPlan {
         /// The moved line that contains the range; nil if none does.
         let movedLine: Int?
         var base: Range<Int>
-        /// The range of the older text that replaces `base`.
+        /// The replacement of the older side, as a range of the older text.
         var older: Range<Int>
     }
 

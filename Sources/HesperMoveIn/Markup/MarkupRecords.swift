@@ -60,7 +60,7 @@ struct MarkupRecords: Sendable {
         try index()
     }
 
-    /// The index of the first file that has not been read to its end.
+    /// The index of the file that follows the last one that was read to its end; 0 if no file was read to its end.
     private func endOfFiles() throws -> Int {
         var end = 0
         try forEachLine { _, record in if case .end(let source) = record { end = max(end, source + 1) } }

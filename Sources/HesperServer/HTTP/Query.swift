@@ -50,6 +50,7 @@ struct Query: Sendable {
 
     /// The value of a parameter that must be a whole number. If the parameter was not sent, the result is `standard`. If the value
     /// is above the range, the result is the upper bound of the range.
+    /// - Throws: ``Problem`` `invalid-field` if the value is not a whole number or is below the range.
     func integer(_ name: String, default standard: Int, in range: ClosedRange<Int>) throws(Problem) -> Int {
         guard let text = self[name] else { return standard }
         let digits = text.utf8.allSatisfy { (0x30...0x39).contains($0) } && !text.isEmpty

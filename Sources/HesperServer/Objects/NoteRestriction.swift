@@ -1,8 +1,8 @@
 import HesperModel
 import HesperStore
 
-/// The restrictions of an access token that depend on the note or on the fields of the request (protocol.md, Access tokens). The
-/// scope that a route requires is checked before.
+/// The restrictions of an access token that depend on the note or on the fields of the request (protocol.md, Access tokens). At
+/// this point, the token is already known to have the scope that the route requires.
 ///
 /// A token that is restricted to a tag can use only notes that have this tag. It cannot change the tags and attachments of these
 /// notes. A token without the scope `write` cannot add attachments: an attachment belongs to only one note, so adding it to a note

@@ -156,8 +156,8 @@ public final class EventHub: Sendable {
         }
     }
 
-    /// Sends the pings that are due. Also sends the numbers of listening devices that were not sent earlier because of the limit of
-    /// one update per second. Must be called every second.
+    /// Sends the pings that are due. If the number of listening devices of a scope has changed, but was not sent because of the
+    /// limit of one update per second, it is sent now. Must be called every second.
     public func tick() {
         state.withLockedValue { state in
             state.second += 1
