@@ -37,8 +37,8 @@ struct PostgresBag: Bag {
                 [.scope(scope), .id(object), last, .int8(number), .int(PostgresBag.batch)]
             ) { row in (last: try row.clock(0), text: row.clockIfAny(1), number: row.integer(2)) }
             for row in rows {
-                // The rows are in descending order of the last clock of each parcel. No text in this row or a later row is newer
-                // than the last clock of this row.
+                // Each row is a parcel. The rows are in descending order of their last clocks. Therefore no text in this row or a
+                // later row has a clock that is greater than the last clock of this row.
                 if let newest, row.last <= newest { return newest }
                 guard let text = row.text, text.node == node, text < clock else { continue }
                 newest = max(newest ?? text, text)

@@ -1,14 +1,14 @@
 /// When a note is deleted, rescues the words that the deleting device had not seen, by creating a new note (merge.md,
 /// Deleting).
 struct MergeRescues {
-    /// The notes to rescue, in their state before the deletion, with the index of the deletion in the push.
+    /// The notes to rescue: for each, its state before the deletion, and the index of its deletion in the push.
     private var notes: [(element: Int, note: Note)] = []
 
-    /// The maximum number of a device's own texts that count as seen when the device deletes the note. The newest of its texts
-    /// are used.
+    /// The maximum number of texts that count as seen because the deleting device wrote them. If it wrote more texts of the note,
+    /// the newest count.
     private static let ownTexts = 16
 
-    /// Remembers a note that is being deleted, if it contains words that the deleting device had not seen.
+    /// Adds a note to the notes to rescue, if it contains words that the deleting device had not seen.
     mutating func add(_ note: Note, _ deletion: Deletion, _ element: Int, in draft: ScopeDraft) throws {
         if try isUnseen(note, by: deletion, in: draft) { notes.append((element, note)) }
     }
@@ -57,7 +57,7 @@ struct MergeRescues {
             switch draft.state(id) {
             case nil: try make(id, from: note, in: &draft)
             case .entity(let entity)?: try add(note, to: entity, in: &draft, &texts)
-            // An earlier rescue created the new note, and that note was deleted since. It is not created again.
+            // An earlier rescue created the new note, and the new note was deleted later. It is not created again.
             case .deleted?: continue
             }
             _ = deleted.fold(
@@ -96,8 +96,8 @@ struct MergeRescues {
         draft.set(id, .entity(entity))
     }
 
-    /// Adds the text of the deleted note to the new note if the new note already exists, because a device resent it to a restored
-    /// server.
+    /// Adds the text of the deleted note to a new note that already exists. It exists if a device resent it to a restored server
+    /// before this deletion was applied.
     private func add(
         _ note: Note, to entity: Entity, in draft: inout ScopeDraft, _ texts: inout MergeTexts
     ) throws {

@@ -45,8 +45,8 @@ struct MergeTexts {
         case unknown
     }
 
-    /// Adds a pushed text to a note, and determines which text is current. If that text does not have the greatest clock, adds it
-    /// once more with a new clock of the server, so that the fold yields it.
+    /// Adds a pushed text to a note, and determines which text is current. If the current text does not have the greatest clock,
+    /// the text is added once more with a new clock of the server, so that the fold yields it.
     mutating func merge(
         _ text: Incoming, into entity: inout Entity, parcel: Int, in draft: inout ScopeDraft
     ) throws {
@@ -110,8 +110,8 @@ struct MergeTexts {
                 newer: currentIsOlder ? text.text : currentText)
             let object = LostText(object: entity.uniqueID, clock: text.clock)
             guard let outcome = outcome(of: input, for: object, draft.context.bounds) else { return }
-            // Two texts of the maximum size may yield a merged text that exceeds the maximum. No device could push that text
-            // again.
+            // Two texts of the maximum size may yield a merged text that exceeds the maximum, which no device could push again. The
+            // two texts are then not merged.
             guard outcome.text.utf8.count <= Limits.textBytes else {
                 leaveUnmerged(text, beside: current, currentText, in: entity)
                 return
@@ -174,8 +174,8 @@ struct MergeTexts {
         of text: Incoming, from current: Clock, in id: UniqueID, _ draft: ScopeDraft
     ) throws -> Descent {
         if text.clock > current {
-            // If the base is the current text, no text in the bag descends from the pushed text: such a text would be newer than
-            // the base, so the base would not be current.
+            // If the base is the current text, no text in the bag descends from the pushed text. A descendant of the pushed text
+            // would be newer than the base, and the base would not be current.
             if text.base == current, text.after?.isEmpty != false { return .current }
             // If a client does not send `textAfter`, its text is treated as a descendant of the previous text of the same node.
             if text.after == nil, current.node == text.clock.node { return .current }
@@ -202,8 +202,8 @@ struct MergeTexts {
         guard let base else { return .unknown }
         if base == current { return .current }
         if let value = try draft.textValue(base, of: id) { return .base(value) }
-        // The bag lacks the base, because the base was thinned away or its clock was rejected. But the push may include the text
-        // of the base.
+        // The bag lacks the text of the base, because it was thinned away or the clock of the base was rejected. The push may
+        // include this text.
         if base == text.base, let value = text.baseValue { return .base(value) }
         return .unknown
     }
@@ -221,8 +221,8 @@ struct MergeTexts {
         return max(base, own ?? base)
     }
 
-    /// The clocks of those stated ancestors of a text that the bag lacks. If a device resends the text to a restored server, the
-    /// text's own clock is added.
+    /// The clocks that the push states as ancestors of a text and that the bag lacks. If a device resends the text to a restored
+    /// server, the text's own clock is added.
     private func missingAncestors(of text: Incoming, _ entity: Entity, in draft: ScopeDraft) throws -> [Clock] {
         let current = entity.register(.text)?.clock
         var missing = try text.named.filter { try $0 != current && !draft.hasText($0, of: entity.uniqueID) }
@@ -256,7 +256,8 @@ extension ScopeDraft {
             }
     }
 
-    /// Whether the text with this clock belongs to the note or to the deleted note from which it was rescued.
+    /// Whether a text with this clock belongs to the note or, if the note contains rescued words, to the deleted note that the
+    /// words come from.
     fileprivate func hasText(_ clock: Clock, of id: UniqueID) throws -> Bool {
         if try find(.text, clock, of: id) != nil { return true }
         return try rescued(clock, into: id) != nil
@@ -268,8 +269,8 @@ extension ScopeDraft {
         return nil
     }
 
-    /// Returns the text that has the given clock and belongs to the deleted note from which this note was rescued. It is needed
-    /// as a base: a device that edited the deleted note pushes its texts to the rescued note, and their bases are texts of the
+    /// Returns the edit that set the text with this clock in the deleted note whose words were rescued into this note. The text is
+    /// needed as a base: a device that edited the deleted note pushes its texts to this note, but edited them from texts of the
     /// deleted note.
     private func rescued(_ clock: Clock, into id: UniqueID) throws -> Edit? {
         guard wasKnown(id) else { return nil }
@@ -279,10 +280,10 @@ extension ScopeDraft {
         return nil
     }
 
-    /// The clock by which texts are ordered for a merge. For a text that a device made, this is the text's own clock. For a
-    /// text that the server made, it is the greatest origin of the texts from which it was made.
+    /// The clock by which texts are ordered for a merge. For a text that a device made, it is the text's own clock. For a text that
+    /// the server merged, it is the greatest of the clocks of the devices' texts that were merged.
     fileprivate func origin(of clock: Clock, of id: UniqueID) throws -> Clock {
-        // Only texts that the server made have an origin other than their own clock.
+        // The origin of a text that a device made is always the text's own clock.
         guard clock.node == context.server else { return clock }
         return try find(.text, clock, of: id)?.parcel.textOrigin ?? clock
     }
