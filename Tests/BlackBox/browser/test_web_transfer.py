@@ -12,7 +12,7 @@ from app import App
 from attachments import some_bytes
 from device import Device
 from move_in import PICTURE
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 pytestmark = pytest.mark.service_worker
 
@@ -163,39 +163,57 @@ def test_cancelling(signed_up: App):
     assert "Unchanged" not in import_file(app, zipped(FILES))
 
 
-def test_an_upload_continues_after_a_lost_connection_and_a_reload(signed_up: App):
-    app = signed_up
-    data = zipped({"Notes/a.md": "# A", "Notes/film.bin": some_bytes(9_000_000)})
-    app.page.route(re.compile(r"/v1/imports/[^/]+/data"), lambda route: route.abort() if len(sent) > 1 else (sent.append(1), route.continue_()))
-    sent: list[int] = []
-    choose(app, ("Notes.zip", data))
-    expect(main(app)).to_contain_text("No connection to the server.")
+class Uploads:
+    """Lets some requests of an upload through and fails the others, as if the connection were lost."""
+
+    def __init__(self, app: App, folder: Path):
+        self.app, self.path, self.left = app, folder / "Notes.zip", 0
+        self.path.write_bytes(zipped({"Notes/a.md": "# A", "Notes/film.bin": some_bytes(5_000_000)}))  # two parts
+
+    def begin(self, requests: int) -> None:
+        """Chooses the file. The connection is lost after this number of requests."""
+        self.left = requests
+        self.app.page.route(re.compile(r"/v1/imports/[^/]+/data"), self.answer)
+        self.app.go("#/transfer")
+        self.choose("Choose files")
+        expect(main(self.app)).to_contain_text("No connection to the server.")
+
+    def answer(self, route: Route) -> None:
+        self.left -= 1
+        route.continue_() if self.left >= 0 else route.abort()
+
+    def choose(self, button: str, path: Path | None = None) -> None:
+        with self.app.page.expect_file_chooser() as chooser:
+            self.app.button(button).click()
+        chooser.value.set_files(path or self.path)
+
+
+def test_an_upload_continues_after_a_lost_connection_and_a_reload(signed_up: App, tmp_path: Path):
+    app, uploads = signed_up, Uploads(signed_up, tmp_path)
+    uploads.begin(requests=2)
     app.page.unroute_all()
     app.page.evaluate("() => dispatchEvent(new Event('online'))")
-    expect(app.button("Import")).to_be_visible()
+    expect(main(app)).to_contain_text("1 note")
     app.button("Cancel").click()
-    # A reload: the file is stored in the browser.
-    sent.clear()
-    app.page.route(re.compile(r"/v1/imports/[^/]+/data"), lambda route: route.abort() if len(sent) > 1 else (sent.append(1), route.continue_()))
-    choose(app, ("Notes.zip", data))
-    expect(main(app)).to_contain_text("No connection to the server.")
+    # The file is stored in the browser.
+    uploads.begin(requests=2)
     app.page.unroute_all()
     app.reload()
-    expect(app.button("Import")).to_be_visible()
-    app.button("Cancel").click()
-    # The file is not stored: it is chosen again.
-    app.page.route(re.compile(r"/v1/imports/[^/]+/data"), lambda route: route.abort())
-    choose(app, ("Notes.zip", data))
-    expect(main(app)).to_contain_text("No connection to the server.")
+    expect(main(app)).to_contain_text("1 note")
+
+
+def test_a_file_that_is_not_stored_is_chosen_again(signed_up: App, tmp_path: Path):
+    app, uploads = signed_up, Uploads(signed_up, tmp_path)
+    uploads.begin(requests=0)
     app.run("await copy.transaction(['meta'], 'readwrite', tx => tx.delete('meta', 'import'))")
     app.page.unroute_all()
     app.reload()
     expect(main(app)).to_contain_text("To continue, choose Notes.zip again.")
-    for name, contents_, expected in (("Notes.zip", b"other", "This is another file."), ("Notes.zip", data, "1 note")):
-        with app.page.expect_file_chooser() as chooser:
-            app.button("Choose the file").click()
-        chooser.value.set_files({"name": name, "mimeType": "application/zip", "buffer": contents_})
-        expect(main(app)).to_contain_text(expected)
+    (tmp_path / "other.zip").write_bytes(b"other")
+    uploads.choose("Choose the file", tmp_path / "other.zip")
+    expect(main(app)).to_contain_text("This is another file.")
+    uploads.choose("Choose the file")
+    expect(main(app)).to_contain_text("1 note")
     app.button("Import").click()
     expect(main(app)).to_contain_text("New notes: 1.")
 
