@@ -102,7 +102,8 @@ struct SourceFiles: Sendable {
     /// Unpacks an archive into a temporary folder. Each unpacked file gets a new name, so that a path in the archive cannot lead
     /// out of the temporary folder. Archives within the archive are not unpacked.
     /// - Parameter isLoose: whether the files in the archive do not belong together.
-    /// - Throws: ``ArchiveError`` if the archive is damaged or encrypted; ``MoveInError`` if the disk is full or a limit is exceeded.
+    /// - Throws: ``ArchiveError`` if the archive is damaged or encrypted; ``MoveInError`` if the disk is full or a limit is
+    ///   exceeded.
     init(
         archive path: String, _ format: ZipReader.Format, _ limits: SourceLimits, isLoose: Bool, in staging: Staging
     ) throws {

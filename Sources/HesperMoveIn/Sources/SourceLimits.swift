@@ -35,7 +35,8 @@ public struct SourceLimits: Sendable {
     /// The maximum size of a file with many notes, in bytes. Such a file is read in pieces.
     static let collectionBytes: Int64 = 8 << 30
 
-    /// Checks the number of files in an archive before it is opened, because libarchive reads the whole directory of a zip into memory.
+    /// Checks the number of files in an archive before it is opened, because libarchive reads the whole directory of a zip into
+    /// memory.
     /// - Throws: ``MoveInError`` if there are too many.
     public func check(_ archive: String, _ format: ZipReader.Format) throws {
         guard entries < .max, format == .zip else { return }

@@ -30,7 +30,8 @@ struct TemporarySpace {
 
     init(_ limits: SourceLimits, in staging: Staging) { (self.limits, folder) = (limits, staging.folder) }
 
-    /// - Throws: ``MoveInError`` if too many bytes were written, or the disk is almost full. `CancellationError` if the task was cancelled.
+    /// - Throws: ``MoveInError`` if too many bytes were written, or the disk is almost full. `CancellationError` if the task was
+    ///   cancelled.
     mutating func add(_ count: Int) throws {
         let before = byteCount
         byteCount += Int64(count)

@@ -7,8 +7,8 @@ import Logging
 
 /// Reads and writes the imports of all accounts, one at a time, in the background.
 ///
-/// A lease on each import ensures that only one server works on it. After a restart or a crash, the work begins again with the bytes
-/// of the file. This duplicates nothing, because the IDs of notes are derived from the file.
+/// A lease on each import ensures that only one server works on it. After a restart or a crash, the work begins again with the
+/// bytes of the file. This duplicates nothing, because the IDs of notes are derived from the file.
 struct ImportWorker: Sendable {
     let backend: Backend
     let stage: any UploadStage

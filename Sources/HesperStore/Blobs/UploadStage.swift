@@ -33,7 +33,8 @@ public protocol UploadStage: Sendable {
         checking check: @escaping @Sendable (AttachmentData) throws -> Void
     ) async throws -> AttachmentData
 
-    /// Writes the bytes of an upload to a new local file. The file may share its storage with the upload, so it must not be changed.
+    /// Writes the bytes of an upload to a new local file. The file may share its storage with the upload, so it must not be
+    /// changed.
     /// - Throws: ``UploadMissing``, or an error of the file system.
     func write(_ id: UniqueID, to path: String) async throws
 

@@ -16,8 +16,8 @@ extension Sweeper {
         }
     }
 
-    /// Removes staged files that have not belonged to any upload or import for an hour. The delay is necessary because the file of an
-    /// upload is created before its row.
+    /// Removes staged files that have not belonged to any upload or import for an hour. The delay is necessary because a file is
+    /// created before its row.
     func strayUploads(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         let now = now()
         let files = Set(try await stage.all())

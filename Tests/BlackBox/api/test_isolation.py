@@ -327,8 +327,9 @@ class Stranger:
         begun = client.put(data_path(new_id()), data=b"", headers={"Upload-Complete": "?0", "Content-Length": "0"})
         self.begun["upload"] = begun.headers["Location"]
         ids["upload"] = self.begun["upload"].rpartition("/")[2]
-        if "import" not in self.begun:  # an account has at most one
-            self.begun["import"] = client.post("/v1/imports", {"byteCount": 9}).headers["Location"]
+        if "import" in self.begun:  # an account has at most one
+            client.delete(self.begun["import"])
+        self.begun["import"] = client.post("/v1/imports", {"byteCount": 9}).headers["Location"]
         ids["import"] = self.begun["import"].rpartition("/")[2]
 
         def of(path: str, member: str, **parameters: Any) -> str:
