@@ -211,7 +211,7 @@ private struct Plans {
     /// Indexes with few entries per scope. On any other index, a step whose only condition is the scope reads all of the scope,
     /// whatever cost the planner estimates.
     private static let small = [
-        "indexing_pkey", "memberships_scope", "uploads_open", "revocations_pkey", "tag_names_pkey",
+        "imports_pkey", "indexing_pkey", "memberships_scope", "uploads_open", "revocations_pkey", "tag_names_pkey",
     ]
 
     init(_ stores: Stores, _ filling: Filling) async throws {
