@@ -29,7 +29,7 @@ struct ImportWorker: Sendable {
     private static let leaseLength: Int64 = 15_000
     private static let leaseRenewal: Int64 = 11_000
     private static let renewalPause = Duration.seconds(4)
-    /// The maximum number of imports that are examined in one step.
+    /// The maximum number of expired imports that are removed in one step.
     private static let batch = 100
 
     init(
@@ -52,8 +52,9 @@ struct ImportWorker: Sendable {
     /// - Returns: the time to wait until the next step.
     private func step() async throws -> Duration? {
         try await removeExpired()
+        // There is at most one for each account, and most of them wait for their clients.
         let all = try await backend.store.read {
-            try $0.unfinishedImports(before: Timestamp(clamping: .max), limit: ImportWorker.batch)
+            try $0.unfinishedImports(before: Timestamp(clamping: .max), limit: .max)
         }
         var pause = ImportWorker.pause
         for next in all where next.state == .reading || next.state == .writing {
