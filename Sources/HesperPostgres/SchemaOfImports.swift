@@ -2,7 +2,8 @@
 enum SchemaOfImports {
     static let tables = """
         -- The import of a scope. The bytes of its file are in `staged_uploads` under its ID. `done` and `total` are the progress of
-        -- the current state. `preview` and `report` are JSON, as in the response of the API.
+        -- the current state. `attempts` counts how often a server began its work and did not end it. `preview` and `report` are JSON,
+        -- as in the response of the API.
         CREATE TABLE imports (
             scope bigint PRIMARY KEY,
             id uuid NOT NULL,
@@ -10,6 +11,7 @@ enum SchemaOfImports {
             creation_date timestamptz NOT NULL,
             done bigint NOT NULL,
             total bigint NOT NULL,
+            attempts bigint NOT NULL,
             requested_by bytea NOT NULL,
             state text COLLATE "C" NOT NULL,
             name text,

@@ -5,7 +5,8 @@ extension SQLSnapshot {
     public func importRecord(of scope: ScopeID) throws -> ImportRecord? {
         try sql.first(
             """
-            SELECT id, name, byte_count, creation_date, requested_by, state, done, total, preview, report, problem
+            SELECT id, name, byte_count, creation_date, requested_by, state, done, total, preview, report, problem,
+                attempts
             FROM imports WHERE scope = $1
             """, [.scope(scope)]
         ) { try $0.importRecord() }
@@ -29,8 +30,9 @@ extension SQLTransaction {
         try sql.enqueue(
             """
             INSERT INTO imports
-                (scope, id, name, byte_count, creation_date, requested_by, state, done, total, preview, report, problem)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                (scope, id, name, byte_count, creation_date, requested_by, state, done, total, preview, report, problem,
+                attempts)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0)
             """,
             [
                 .scope(scope), .id(record.uniqueID), .text(record.name), .integer(record.byteCount),
@@ -44,7 +46,7 @@ extension SQLTransaction {
         try sql.run(
             """
             UPDATE imports SET state = $4, done = $5, total = $6, preview = $7, report = $8, problem = $9,
-                requested_by = $10
+                requested_by = $10, attempts = 0
             WHERE scope = $1 AND id = $2 AND state = $3
             """,
             [
@@ -58,6 +60,12 @@ extension SQLTransaction {
         try sql.enqueue(
             "UPDATE imports SET done = $3, total = $4 WHERE scope = $1 AND id = $2",
             [.scope(scope), .id(id), .integer(done), .integer(total)])
+    }
+
+    public func setImportAttempts(_ count: Int64, of id: UniqueID, in scope: ScopeID) throws {
+        try sql.enqueue(
+            "UPDATE imports SET attempts = $3 WHERE scope = $1 AND id = $2",
+            [.scope(scope), .id(id), .integer(count)])
     }
 
     public func deleteImport(_ id: UniqueID, in scope: ScopeID) throws -> Bool {
@@ -79,6 +87,7 @@ extension StoredRow {
             requestedBy: try node(4), state: try importState(5))
         (record.done, record.total) = (integer(6), integer(7))
         (record.preview, record.report, record.problem) = (stringIfAny(8), stringIfAny(9), stringIfAny(10))
+        record.attempts = integer(11)
         return record
     }
 }

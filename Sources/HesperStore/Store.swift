@@ -201,6 +201,8 @@ public protocol Transaction: Snapshot, SweepTransaction, RevocationTransaction {
     /// - Parameter state: the state that the stored import must have.
     /// - Returns: false if the import was deleted, or has another state.
     func update(_ record: ImportRecord, in scope: ScopeID, from state: ImportRecord.State) throws -> Bool
+    /// Stores ``ImportRecord/attempts``. ``update(_:in:from:)`` resets it.
+    func setImportAttempts(_ count: Int64, of id: UniqueID, in scope: ScopeID) throws
     func setImportProgress(_ done: Int64, of total: Int64, _ id: UniqueID, in scope: ScopeID) throws
     /// Deletes the row of an import.
     /// - Returns: whether the import existed.

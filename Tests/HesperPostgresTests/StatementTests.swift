@@ -248,7 +248,7 @@ private struct Plans {
         INSERT INTO uploads SELECT scope, id, id, 9, date, true FROM rows;
         INSERT INTO sweeps SELECT scope, id, date FROM rows;
         INSERT INTO idempotency_keys SELECT scope, int8send(sequence), clock, id, date, sequence, true FROM rows;
-        INSERT INTO imports SELECT n, md5('import' || n)::uuid, 9, now(), 0, 0, int8send(n), 'done'
+        INSERT INTO imports SELECT n, md5('import' || n)::uuid, 9, now(), 0, 0, 0, int8send(n), 'done'
             FROM generate_series(1, 5000) n;
         INSERT INTO versions SELECT scope, id, sequence, sequence, date, 'text', clock FROM rows;
         INSERT INTO revocations SELECT n, int8send(n), 'x', NULL, now(), now(), 0, 0,

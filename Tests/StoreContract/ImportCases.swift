@@ -17,6 +17,8 @@ extension StoreContract {
             try await client.store.write { [record] in try $0.insert(record, in: scope) }
             let reopened = try await subject.open()
             try expect(try await reopened.read { try $0.importRecord(of: scope) }, is: record)
+            try await reopened.write { [record] in try $0.setImportAttempts(2, of: record.uniqueID, in: scope) }
+            try expect(try await reopened.read { try $0.importRecord(of: scope)?.attempts }, is: 2)
             let before = record
             (record.state, record.report, record.problem) = (.failed, #"{"new":1}"#, "It is damaged.")
             record.requestedBy = NodeID(9)

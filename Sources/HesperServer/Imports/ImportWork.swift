@@ -17,6 +17,29 @@ struct ImportWork: Sendable {
     /// Does the work that the state of the import requires, and stores the result.
     /// - Throws: an error after which the work can be repeated.
     func run() async throws {
+        // A file must not end the server again and again, for example because the work on it takes all memory.
+        guard record.attempts < ImportWork.maximumAttempts else {
+            return try await fail("The server ended repeatedly while it worked on the file.")
+        }
+        try await setAttempts(record.attempts + 1)
+        do {
+            try await workAndFinish()
+        } catch {
+            // The server continues, or ends in order. This is not cancelled with the work. The store may be unavailable.
+            let work = self
+            await Task { try? await work.setAttempts(0) }.value
+            throw error
+        }
+    }
+
+    /// The number of attempts after which an import fails.
+    private static let maximumAttempts: Int64 = 5
+
+    private func setAttempts(_ count: Int64) async throws {
+        try await store.write { try $0.setImportAttempts(count, of: record.uniqueID, in: scope) }
+    }
+
+    private func workAndFinish() async throws {
         let folder = try ImportFolder(in: worker.limits.folder)
         do {
             let result = try await result(in: folder)

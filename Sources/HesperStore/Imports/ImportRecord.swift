@@ -33,6 +33,8 @@ public struct ImportRecord: Sendable, Equatable {
     /// The number of completed steps of the current state, and of all of them; 0 if it is not known yet.
     public var done: Int64 = 0
     public var total: Int64 = 0
+    /// How often a server began the work of the current state and did not end it, because the process was killed.
+    public var attempts: Int64 = 0
     /// The contents of the file, as JSON; nil until they were counted.
     public var preview: String?
     /// The result of the import, as JSON; nil until it is done.

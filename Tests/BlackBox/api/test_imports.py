@@ -393,6 +393,25 @@ def test_the_work_continues_after_a_crash(fresh_server: Server) -> None:
     assert fresh_server.command("check").returncode == 0
 
 
+def test_a_file_that_ends_the_server_fails(fresh_server: Server) -> None:
+    client = fresh_server.client()
+    path = upload(client, notes_zip(2_000))
+    settled(client, path)
+    client.post(f"{path}/start")
+    end = time.monotonic() + 60
+    while not client.read_all()[0]["notes"]:
+        assert time.monotonic() < end
+    fresh_server.kill()
+    assert int(query(fresh_server, "SELECT attempts FROM imports")[0][0]) == 1
+    query(fresh_server, "UPDATE imports SET attempts = 5")
+    query(fresh_server, "DELETE FROM leases")
+    fresh_server.start()
+    client.url = fresh_server.url
+    failed = settled(client, path)
+    assert (failed["state"], failed["problem"]) == ("failed", "The server ended repeatedly while it worked on the file.")
+    assert run(client, notes_zip(1))[1]["state"] == "done"
+
+
 def make_older(server: Server, hours: int) -> None:
     update = "UPDATE imports SET creation_date = creation_date - "
     query(server, f"{update}{hours * 3_600_000}", f"{update}interval '{hours} hours'")
