@@ -1,4 +1,5 @@
-/// The columns that version 6 added for the ancestors of texts, and version 7 for checksums of parcels.
+/// The columns that version 6 added for the ancestors of texts, version 7 for checksums of parcels, and version 12 for the texts of
+/// apps' own objects.
 enum SchemaOfTexts {
     static let descent = """
         -- The clocks of those ancestors of the parcel's text that the server did not have when the text arrived, concatenated.
@@ -8,6 +9,12 @@ enum SchemaOfTexts {
         -- The sequence that the scope had when the database was most recently restored from a backup; NULL if it never was
         -- restored.
         ALTER TABLE scopes ADD COLUMN restored_sequence bigint;
+        """
+
+    /// Earlier versions must not open the database, because their sweepers would remove the files of apps' own objects.
+    static let names = """
+        -- The name of the parcel's text, if the parcel has a text of an app's own object.
+        ALTER TABLE edits ADD COLUMN text_name text;
         """
 
     static let checksums = "ALTER TABLE edits ADD COLUMN checksum bigint NOT NULL DEFAULT 0"

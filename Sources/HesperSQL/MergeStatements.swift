@@ -9,10 +9,10 @@ public enum MergeStatements {
         SELECT type, is_servers, text_origin, body, number FROM edits
         WHERE scope = $1 AND object = $2 AND last_clock >= $3 AND first_clock <= $3
         """
-    /// Finds the parcels of deleted notes that were rescued into a note, if the parcels arrived before the rescue and may contain
-    /// an edit with a given clock. The parameters are the scope, the note and the clock.
+    /// Finds the parcels of deleted objects that were rescued into an object, if the parcels arrived before the rescue and may contain
+    /// an edit with a given clock. The parameters are the scope, the new object and the clock.
     ///
-    /// The rescue has the sequence number of the rescued note's first parcel that is attributed to no device. The sequence number
+    /// The rescue has the sequence number of the rescued object's first parcel that is attributed to no device. The sequence number
     /// of the DeletedObject may be greater, because a DeletedObject can change after the rescue, for example when an earlier
     /// deletion arrives.
     public static let rescuedParcels = """
@@ -26,7 +26,7 @@ public enum MergeStatements {
         """
     /// Finds the texts with missing ancestors among the edits of an object. The parameters are the scope and the object.
     public static let textDescents = """
-        SELECT text_clock, missing_ancestors, sequence FROM edits
+        SELECT text_clock, missing_ancestors, sequence, text_name FROM edits
         WHERE scope = $1 AND object = $2 AND missing_ancestors IS NOT NULL
         """
 }

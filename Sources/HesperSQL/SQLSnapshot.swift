@@ -27,7 +27,7 @@ public protocol SQLTransaction: SQLSnapshot, Transaction {
     func eraseRows(of scope: ScopeID) throws
     /// Updates the transaction's cached row of the scope, if there is one, to show that the scope has a revocation.
     func recordRevocation(in scope: ScopeID)
-    /// Updates, for each of these attachments, the date since which no note has held it, and schedules the attachments' next
+    /// Updates, for each of these attachments, the date since which no object has held it, and schedules the attachments' next
     /// sweeps.
     func updateUnheldDates(of attachments: [UniqueID], in scope: ScopeID, at date: Timestamp) throws
 }

@@ -1,4 +1,5 @@
-/// The columns that version 7 added for the ancestors of texts, and version 8 for checksums of parcels.
+/// The columns that version 7 added for the ancestors of texts, version 8 for checksums of parcels, and version 13 for the texts of
+/// apps' own objects.
 enum SchemaOfTexts {
     static let descent = """
         -- The clocks of those ancestors of the parcel's text that the server did not have when the text arrived, concatenated.
@@ -9,6 +10,12 @@ enum SchemaOfTexts {
         -- The sequence that the scope had when the database was most recently restored from a backup; NULL if it never was
         -- restored.
         ALTER TABLE scopes ADD COLUMN restored_sequence INTEGER;
+        """
+
+    /// Earlier versions must not open the database, because their sweepers would remove the files of apps' own objects.
+    static let names = """
+        -- The name of the parcel's text, if the parcel has a text of an app's own object.
+        ALTER TABLE edits ADD COLUMN text_name TEXT;
         """
 
     static let checksums = "ALTER TABLE edits ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0"

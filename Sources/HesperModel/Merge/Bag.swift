@@ -5,20 +5,20 @@ public protocol Bag {
     func states(of ids: [UniqueID], counting load: inout BagLoad) throws -> [UniqueID: ObjectState]
     /// The live tag whose folded name is `foldedName`; nil if there is none.
     func tag(named foldedName: String) throws -> UniqueID?
-    /// The notes that have this attachment. Includes notes whose creation date is not known yet, but no deleted notes.
+    /// The notes and objects of apps that have this attachment. Includes objects that do not exist yet, but no deleted objects.
     func holders(of attachment: UniqueID) throws -> [UniqueID]
     /// The parcels of an object that may contain an edit with this clock, the newest first.
     func parcels(of object: UniqueID, holding clock: Clock) throws -> [Parcel]
-    /// The greatest clock among the texts that `node` wrote and whose clock is less than `clock`. Texts whose value was thinned
-    /// away are included. Nil if there are none.
-    func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock?
-    /// The texts of an object whose ``Parcel/missingAncestors`` is not empty, in any order.
-    func textDescents(of object: UniqueID) throws -> [TextDescent]
-    /// The clock of the text that was current when the scope had the given sequence number; nil if the object had no text.
-    func currentText(of object: UniqueID, at sequence: Int64) throws -> Clock?
-    /// The parcels of the deleted note whose words were rescued into `note`, if they may contain an edit with this clock, the
+    /// The greatest clock among the versions of a text that `node` wrote and whose clock is less than `clock`. Versions whose value
+    /// was thinned away are included. Nil if there are none.
+    func newest(_ text: Attribute, of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock?
+    /// The versions of a text whose ``Parcel/missingAncestors`` is not empty, in any order.
+    func descents(of text: Attribute, of object: UniqueID) throws -> [TextDescent]
+    /// The clock of the version of a text that was current when the scope had the given sequence number; nil if there was none.
+    func current(_ text: Attribute, of object: UniqueID, at sequence: Int64) throws -> Clock?
+    /// The parcels of the deleted object whose words were rescued into `object`, if they may contain an edit with this clock, the
     /// newest first. Parcels that were added after the deletion are not returned.
-    func parcels(rescuedInto note: UniqueID, holding clock: Clock) throws -> [Parcel]
+    func parcels(rescuedInto object: UniqueID, holding clock: Clock) throws -> [Parcel]
     /// The size and hash of the bytes of an attachment; nil if the server does not have the bytes.
     func attachmentData(of attachment: UniqueID) throws -> AttachmentData?
 }

@@ -78,7 +78,7 @@ struct ObjectSweep: Sendable {
     // MARK: Attachments
 
     /// Determines whether and when the object's blob can be removed. It can be removed if the attachment object does
-    /// not exist, or if no note holds the attachment, each after a delay (merge.md, Deleting).
+    /// not exist, or if no object holds the attachment, each after a delay (merge.md, Deleting).
     private func examineBlob(
         _ state: ObjectState?, _ sweep: DueSweep, in snapshot: any Snapshot, _ findings: inout SweepFindings
     ) throws {

@@ -42,6 +42,7 @@ DELETE /v1/notes/{uniqueID} deleteNote
 POST /v1/notes/{uniqueID}/append appendToNote
 POST /v1/notes/{uniqueID}/prepend prependToNote
 GET /v1/notes/{uniqueID}/edits listEdits
+GET /v1/objects/{uniqueID}/edits listObjectEdits
 GET /v1/tags listTags
 POST /v1/tags createTag
 GET /v1/tags/{uniqueID} getTag
