@@ -3,12 +3,15 @@ import HesperModel
 /// Reads a document such as `hesper.json` one value at a time, so that memory use does not depend on the size of the document.
 ///
 ///     var reader = DocumentReader { try zip.read() }
-///     try await reader.read { location, value in … }  // formatVersion: 1, files c0ffee00-…: "Milk.md", notes: {…}, notes: {…}
+///     try await reader.read { location, value in … }
+///
+/// For an export, `body` is called with the member `formatVersion` and the value 1, with the member `files`, the name `c0ffee00-…`
+/// and the value "Milk.md", and once for each element of the array `notes`.
 ///
 /// This type only finds where values begin and end. ``JSONReader`` parses them.
 public struct DocumentReader {
-    /// The location of a value: the name of the top-level member and, if that member is an object, the name of the value within
-    /// that object. Otherwise, `name` is nil.
+    /// The location of a value: the name of the top-level member that contains the value and, if that member is an object, the name
+    /// of the value within that object. If that member is not an object, `name` is nil.
     public struct Location: Equatable, Sendable {
         public let member: String
         public let name: String?
@@ -24,11 +27,11 @@ public struct DocumentReader {
     /// escaped.
     static let maximumValueBytes = Limits.pushBytes
 
-    /// Reads an export of Hesper.
+    /// Creates a reader for the document `hesper.json` of an export.
     /// - Parameter source: returns the next bytes; nil when there are no more bytes.
     public init(_ source: @escaping () throws -> [UInt8]?) { self.init(name: ExportDocument.path, source) }
 
-    /// Reads a document of another app.
+    /// Creates a reader for a document of another app.
     /// - Parameter name: the name of the document, for error messages.
     public init(name: String, _ source: @escaping () throws -> [UInt8]?) { (self.name, self.source) = (name, source) }
 

@@ -15,7 +15,7 @@ struct ExportDocument {
 
     private enum Part {
         case text([UInt8])
-        /// The elements of a list, which must be separated by commas.
+        /// The elements of a JSON array, or the members of a JSON object. Commas are written between them.
         case list(Spool)
     }
 

@@ -15,7 +15,8 @@ final class ExportWork: @unchecked Sendable {
     private var fileSpool: SpoolWriter
     private var notes: SpoolReader
     private var attachments: SpoolReader
-    /// The path of each attachment in the archive. The paths are assigned before the notes are added, whose texts contain them.
+    /// The path of each attachment in the archive; nil until the paths are assigned. They are assigned before the first note is
+    /// added, because the exported texts of the notes contain them.
     private var paths: [UniqueID: String]?
     private var document: ExportDocument?
     private(set) var report = ExportReport()
@@ -46,7 +47,8 @@ final class ExportWork: @unchecked Sendable {
             let note = try ExportedNote(body)
             let path = names.path(
                 folder: note.isArchived ? "Archive/" : "", FileName.stem(ofNote: note.text), ending: ".md")
-            // With paths, other apps show the pictures. An import reads the original texts from `hesper.json`.
+            // The IDs of attachments in the text are replaced by paths, so that other apps show the pictures. An import does not
+            // need the IDs in this file, because it reads the original text from `hesper.json`.
             let text = AttachmentMark.rewrite(Array(note.text.utf8)) { id in
                 (paths[id] ?? paths[UniqueID.derived(from: note.uniqueID.description, in: id)])
                     .map { AttachmentMark.target(of: note.isArchived ? "../\($0)" : $0) }

@@ -47,8 +47,8 @@ final class ZipWriter {
     }
 
     deinit {
-        // `archive_write_free` completes an unfinished archive. The resulting output is discarded without an error, because
-        // libarchive does not free all memory if writing fails.
+        // `archive_write_free` completes an unfinished archive, which produces more output. This output is not needed. It is
+        // reported as written, because libarchive does not free all memory if writing fails.
         output.isDiscarded = true
         ZipLocale.with { _ = archive_write_free(archive) }
     }

@@ -21,7 +21,8 @@ public final class MemoryServer: Sendable {
     /// Creates a server without accounts.
     /// - Parameters:
     ///   - seed: determines the IDs and tokens that the server makes.
-    ///   - now: the actual time, for example that of a ``VirtualClock``.
+    ///   - now: returns the actual time, for example that of a ``VirtualClock``. The server's clock differs from it by
+    ///     ``clockError``.
     public init(seed: UInt64 = 0, now: @escaping @Sendable () -> Date = { Date() }) {
         state = Locked(State(server: FaultyServer(seed: seed)))
         self.now = now
@@ -58,9 +59,9 @@ public final class MemoryServer: Sendable {
         set { state.withLock { $0.server.core.pageLimit = max(newValue, 1) } }
     }
 
-    /// Makes the next requests fail.
+    /// Applies a fault to the next requests.
     /// - Parameters:
-    ///   - fault: the fault of the requests.
+    ///   - fault: the fault.
     ///   - count: the number of requests to which the fault applies.
     ///   - path: the fault applies only to requests whose path begins with this text.
     public func fail(_ fault: Fault, times count: Int = 1, path: String = "/") {

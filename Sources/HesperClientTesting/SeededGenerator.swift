@@ -35,6 +35,6 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
         elements.isEmpty ? nil : elements[number(in: 0..<elements.count)]
     }
 
-    /// A generator whose numbers do not depend on how many numbers this generator yields afterwards.
+    /// Makes another generator. Its numbers do not depend on how many numbers this generator yields afterwards.
     public mutating func split() -> SeededGenerator { SeededGenerator(seed: next()) }
 }

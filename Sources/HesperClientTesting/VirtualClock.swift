@@ -9,7 +9,7 @@ internal import HesperClient
 public final class VirtualClock: Sendable {
     private let time: Locked<Date>
 
-    /// Creates a clock. The default start is the first second of 2026.
+    /// Creates a clock. By default, it starts at the beginning of 2026 in UTC.
     public init(start: Date = Date(timeIntervalSince1970: 1_767_225_600)) { time = Locked(start) }
 
     /// The time of the clock.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The absence of an entry's file: since when it has been missing, and in how many scans. If the file does not return,
-/// its note or attachment is deleted.
+/// Records since when the file of a note or attachment has been missing, and in how many scans of the folder. If the file does not
+/// return, the note or attachment is deleted.
 struct Absence: Codable, Equatable, Sendable {
     /// The time of the first scan in which the file was missing, in seconds since 1970.
     let since: Double
@@ -20,13 +20,14 @@ struct Absence: Codable, Equatable, Sendable {
     static let limit = 10
 
     /// Counts another scan in which a file was missing.
-    /// - Parameter absence: the absence of the file before; nil if the file was not missing.
+    /// - Parameter absence: the record of the earlier scans; nil if the file was not missing in the previous scan.
     static func counting(_ absence: Absence?, at now: Double) -> Absence {
         // The clock may have been set back, so the earlier time is kept.
         Absence(since: min(absence?.since ?? now, now), scans: (absence?.scans ?? 0) + 1)
     }
 
-    /// Whether the file, which is missing in this scan too, has been missing long enough for its note or attachment to be deleted.
+    /// Whether the file has been missing for the minimum time and in the minimum number of scans. The current scan, in which the
+    /// file is missing too, is counted.
     func isDue(at now: Double) -> Bool { now - since >= Absence.minimumTime && scans + 1 >= Absence.minimumScans }
 
     static func areMany(_ missing: Int, of all: Int) -> Bool { missing > limit && missing * 10 > all }

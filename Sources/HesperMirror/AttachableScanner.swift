@@ -1,17 +1,22 @@
 import Foundation
 
-/// Finds the hashes of files that are or may become attachments. Only files that seem to have changed are read.
+/// Finds the hashes of files that are or may become attachments. A file is read only if, according to its ``FileStamp``, it may
+/// have changed since it was last read.
 struct AttachableScanner {
     private let folder: Folder
     private let quietTime: Int64
     private var cache: [String: (stamp: FileStamp, hashed: Int64, content: AttachableFile.Content)] = [:]
     private var known: [String: (id: AttachmentID, entry: AttachmentEntry)] = [:]
-    /// The entries whose files were hashed again and have the same contents, with the current stamps.
+    /// For each attachment whose file was hashed again and is unchanged: the current stamp of the file, and the time at which it
+    /// was hashed.
     private(set) var confirmed: [AttachmentID: (stamp: FileStamp, hashed: Int64)] = [:]
 
     init(_ folder: Folder, quietTime: Int64) { (self.folder, self.quietTime) = (folder, quietTime) }
 
-    /// Prepares the scanner for the entries and the files of a scan.
+    /// Begins a scan.
+    /// - Parameters:
+    ///   - entries: the known files of attachments.
+    ///   - paths: the stamps of all files that may be attachments, by path.
     mutating func begin(_ entries: [AttachmentID: AttachmentEntry], _ paths: [String: FileStamp]) {
         known = Dictionary(entries.map { ($1.path, ($0, $1)) }) { first, _ in first }
         confirmed = [:]

@@ -22,7 +22,7 @@ struct AttachmentEntry: Codable, Equatable, Sendable {
     var absence: Absence?
 }
 
-/// An attachment of a note, with the properties that a round needs.
+/// An attachment of a note, with the properties that a round of the mirror needs.
 struct MirrorAttachment: Equatable, Sendable {
     /// The note that has the attachment.
     var note: NoteID

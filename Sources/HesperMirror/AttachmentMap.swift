@@ -1,8 +1,8 @@
 import Foundation
 import HesperClient
 
-/// The map of attachments and their files. It is saved in the local store: each change is saved in the same transaction as the
-/// edits that belong to the change.
+/// Stores the last known state of the file of each attachment (``AttachmentEntry``). A change of this map is saved in the local
+/// store, in the same transaction as the edits of notes and attachments that belong to the change.
 final class AttachmentMap {
     private let store: LocalStore
     private(set) var entries: [AttachmentID: AttachmentEntry]
@@ -24,7 +24,7 @@ final class AttachmentMap {
     /// The changed entries, by attachment; nil for entries that are removed.
     typealias Changes = [AttachmentID: AttachmentEntry?]
 
-    /// Changes entries, and objects of the store, in one transaction. The entries in memory are only changed after the commit.
+    /// Changes entries and objects of the store in one transaction. The entries in memory are changed only after the commit.
     @discardableResult
     func change<R: Sendable>(_ body: @Sendable (WriteTransaction, inout Changes) throws -> R) async throws -> R {
         let (changes, result) = try await store.write { tx in

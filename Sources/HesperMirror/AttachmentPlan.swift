@@ -19,26 +19,27 @@ struct AttachmentPlan: Sendable {
         case make(AttachmentID, path: String)
         /// The bytes of an attachment without a file must be downloaded first.
         case fetch(AttachmentID)
-        /// An attachment was replaced elsewhere by one with the same bytes: the file belongs to the new attachment, and is moved to
-        /// the path of the new attachment.
+        /// The attachment was replaced on another device by a new attachment with the same bytes: the file is assigned to the new
+        /// attachment, and is moved to the path of the new attachment.
         case renew(AttachmentID, as: AttachmentID, from: String, to: String)
         /// An attachment without a file has the path and the bytes of another attachment, and the notes of both link to the file:
         /// the attachment is removed from its note.
         case drop(AttachmentID)
-        /// The attachment of a file has the path and the bytes of another attachment, which stays: the file then
-        /// belongs to the other attachment.
+        /// The attachment of a file has the path and the bytes of another attachment: the file is assigned to the other attachment,
+        /// and the first attachment is removed from its note.
         case yield(AttachmentID, to: AttachmentID)
-        /// The attachment was removed elsewhere: the file is moved to the trash.
+        /// The attachment was removed on another device: the file is moved to the trash.
         case trash(AttachmentID, path: String)
-        /// The file is missing: the scan is counted. If the file does not return, the attachment is removed later.
+        /// The file is missing: the scan is counted (``Absence``). If the file does not return, the attachment is removed later.
         case miss(AttachmentID)
         /// The file has returned: it is no longer counted as missing.
         case regain(AttachmentID)
         /// The file has been missing long enough, or the deletion was confirmed: the attachment is removed from its note.
         case remove(AttachmentID)
-        /// The attachment is gone. The file is gone too, or stays without being synced. The entry is removed.
+        /// No note has the attachment any more, and the file is missing or stays in the folder as an ordinary file: the entry is
+        /// removed.
         case forget(AttachmentID)
-        /// Another note has the attachment, or its note links to the file now: this is recorded.
+        /// The attachment now belongs to another note, or its note now links to the file: the entry is updated.
         case note(AttachmentID, NoteID, isLinked: Bool)
     }
 
@@ -49,17 +50,19 @@ struct AttachmentPlan: Sendable {
     private(set) var isSettling = false
     /// See ``MirrorPlan/settlingSince``.
     private(set) var settlingSince: Int64?
-    /// The attachments whose files are missing and that may be removed in a later round. Attachments that a question is
-    /// about are not included.
+    /// The attachments that are removed in a later round if their missing files do not return. Attachments for which the user must
+    /// answer a question first are not included.
     private(set) var waiting: [AttachmentID] = []
     /// All attachments whose files are missing.
     private(set) var missing: [AttachmentID] = []
 
     /// The input from which a plan is computed.
     struct Situation: Sendable {
-        /// The files that are linked, have an entry, or may belong to an entry. Other files may be left out.
+        /// The files to which notes link, and the files that belong or may belong to attachments, by path. Other files may be left
+        /// out.
         var files: [String: AttachableFile] = [:]
-        /// The entries whose files were not found although they may exist, each with the reason.
+        /// The attachments whose files were not found although the files may exist, and for each the reason, such as an unmounted
+        /// file system.
         var unseen: [AttachmentID: SkippedFile.Reason] = [:]
         /// The paths of all files, folders and entries. A new file cannot have one of these paths.
         var paths: Set<String> = []
@@ -79,14 +82,15 @@ struct AttachmentPlan: Sendable {
         var refused: Set<AttachmentID> = []
         /// For the path of each file, the notes that link to the file, in the order of the notes' paths.
         var linkers: [String: [Linker]] = [:]
-        /// The notes that have files, so that the links in their texts are known.
+        /// The notes whose text is in a file of the folder. The links in the texts of other notes are not known.
         var linking: Set<NoteID> = []
         /// The maximum size of an attachment; nil if it is not known.
         var largest: Int64?
         var now = Date()
         var isPullOnly = false
         var isConfirmed = false
-        /// Whether no attachment is removed, because a question about the deletion of notes is open.
+        /// Whether attachments whose files are missing are kept. This is so while a question about the deletion of notes is
+        /// unanswered.
         var keepsAll = false
         /// Whether some files have not become notes yet. Until their links are known, no file is moved to the trash.
         var isUnfinished = false
@@ -94,7 +98,7 @@ struct AttachmentPlan: Sendable {
 
     private let situation: Situation
     private var files: [String: AttachableFile]
-    /// The attachments without an entry that have not been given a file.
+    /// The attachments that have no entry, and to which this plan has not assigned a file yet.
     private var free: [AttachmentID: MirrorAttachment]
     /// The attachments that keep or get a file in this round, by the path of the file.
     private var kept: [String: AttachmentID] = [:]
@@ -124,8 +128,8 @@ struct AttachmentPlan: Sendable {
 
     // MARK: Files that were moved
 
-    /// Finds the files of entries whose paths have no file: by the inode and its creation time, else by a hash that
-    /// only one file has.
+    /// Finds the files that the user moved, for the entries at whose paths there is no file. A moved file is recognized by its
+    /// inode and the creation time of the inode, or else by its hash, if the hash is unique.
     private func locate() -> [AttachmentID: AttachableFile] {
         let missing = situation.entries.filter { files[$0.value.path] == nil && situation.unseen[$0.key] == nil }
         guard !missing.isEmpty else { return [:] }
@@ -231,7 +235,7 @@ struct AttachmentPlan: Sendable {
         }
         guard let hash = file.sha256 else { return skip(file) }
         guard hash == entry.sha256 else {
-            // The file was changed here, so it stays. The next round treats it as a new file.
+            // The file was changed on this device, so it is not moved to the trash. The next round treats it as a new file.
             actions.append(.forget(id))
             return
         }
@@ -278,7 +282,7 @@ struct AttachmentPlan: Sendable {
         return body(&names)
     }
 
-    /// Takes a path for a file, unless another file has it.
+    /// Reserves a path for a file, unless another file has the path.
     /// - Returns: whether the path was free.
     private mutating func takeName(_ path: String) -> Bool {
         if situation.foldsNames { return withNames { $0.take(path) } }
@@ -297,7 +301,7 @@ struct AttachmentPlan: Sendable {
     // MARK: Attachments without a file
 
     private mutating func planFree() {
-        // The names of files that are moved to the trash are free for other files.
+        // The paths of files that are moved to the trash can be used for other files.
         let ending = Set(actions.compactMap { if case .trash(_, let path) = $0 { path } else { nil } })
         for (id, attachment) in free.sorted(by: { $0.key < $1.key }) {
             if pair(id, attachment) || join(id, attachment) { continue }
@@ -322,8 +326,9 @@ struct AttachmentPlan: Sendable {
         }
     }
 
-    /// Finds a file for an attachment, among the files without entries: the one with the attachment's path, else one with the same
-    /// bytes to which its note links.
+    /// Finds the file of an attachment without an entry, among the files without entries: the file with the attachment's path and
+    /// bytes, or else a file with the attachment's bytes to which the attachment's note links.
+    /// - Returns: false if there is no such file.
     private mutating func pair(_ id: AttachmentID, _ attachment: MirrorAttachment) -> Bool {
         if let path = attachment.path, let file = files[path] {
             if file.content == .settling {
@@ -347,8 +352,10 @@ struct AttachmentPlan: Sendable {
         return true
     }
 
-    /// Joins two attachments with the same path and bytes, which two devices have made from the same file. The attachment with the
-    /// smaller ID stays, so that all devices make the same decision, unless a text contains only the ID of the other attachment.
+    /// Removes one of two attachments that two devices have made from the same file, and that therefore have the same path and
+    /// bytes. If a text contains the ID of one of them, that attachment stays. Otherwise, the attachment with the smaller ID stays,
+    /// so that all devices make the same decision. If texts contain both IDs, both attachments stay.
+    /// - Returns: whether one of the attachments is removed.
     private mutating func join(_ id: AttachmentID, _ attachment: MirrorAttachment) -> Bool {
         guard !situation.isPullOnly, let path = attachment.path, let other = kept[path],
             let entry = situation.entries[other], entry.path == path, entry.sha256 == attachment.sha256,

@@ -29,7 +29,7 @@ struct FileContent: Sendable {
     }
 }
 
-/// A note, read in order to be written to its file.
+/// The properties of a note that are needed to write its file.
 struct CurrentNote: Sendable {
     let id: NoteID
     let version: String
@@ -48,8 +48,8 @@ struct NewFile: Codable, Sendable {
 
     var bytes: Data { FileText.bytes(of: text, hasCRLF: hasCRLF) }
 
-    /// Whether another text may be an edited version of this file's text: it contains at least half of the words of this file's
-    /// text.
+    /// Whether `text` may be an edited version of this file's text, that is, whether it contains at least half of the words of this
+    /// file's text.
     func isOrigin(of text: String) -> Bool {
         let words = Set(self.text.split(whereSeparator: \.isWhitespace))
         return words.intersection(text.split(whereSeparator: \.isWhitespace)).count * 2 >= words.count

@@ -2,14 +2,14 @@ import Crypto
 import Foundation
 import HesperModel
 
-/// The text of a file, and the form of its line ends.
+/// The text of a file, and whether its lines end with CR LF.
 struct FileText: Equatable {
     /// The text of the note.
     let text: String
-    /// Whether the lines of the file end with CR LF, and those of the note with LF.
+    /// Whether all lines of the file end with CR LF. In ``text``, these lines end with LF.
     let hasCRLF: Bool
 
-    /// The error if the bytes of a file cannot be a note.
+    /// The error for bytes that cannot be the text of a note.
     struct Unusable: Error, Equatable {
         let reason: SkippedFile.Reason
     }

@@ -2,14 +2,14 @@ import CFolder
 import Foundation
 import HesperModel
 
-/// Reads and writes the files of the folder. Links are never followed, so no path leads out of the folder.
+/// Reads and writes the files of a synced folder. Symbolic links are never followed, so no path leads out of the folder.
 final class Folder: Sendable {
     /// The path of the folder, without symbolic links.
     let path: String
     /// The device number of the file system on which the folder is.
     private let device: UInt64
 
-    /// The error if an operation on a file or a folder failed.
+    /// The error for a failed operation on a file or a folder.
     struct Failure: Error, CustomStringConvertible {
         let path: String
         let code: Int32
@@ -56,7 +56,7 @@ final class Folder: Sendable {
 
     // MARK: Opening
 
-    /// Opens a folder by its path, which is relative to this folder. The caller closes it.
+    /// Opens a folder by its path, which is relative to this folder. The caller must close the returned descriptor.
     func open(_ path: String, creating: Bool = false) throws -> Int32 {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
         var descriptor = try check(self.path) { systemOpen(self.path, flags) }
@@ -86,7 +86,7 @@ final class Folder: Sendable {
 
     /// The names in an open folder; nil for a name that is not valid UTF-8.
     static func names(in descriptor: Int32) throws -> [String?] {
-        // `fdopendir` takes over the descriptor that it gets, so the folder is opened again for it.
+        // The folder is opened a second time, because `closedir` also closes the descriptor that was passed to `fdopendir`.
         guard let stream = fdopendir(openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) else {
             throw Failure(path: ".", code: errno)
         }
@@ -202,8 +202,8 @@ final class Folder: Sendable {
     }
 
     /// Replaces the contents of a file atomically. Its mode, owner and extended attributes are kept.
-    /// - Parameter expected: the stamp that the file must have. The caller checks `formerBytes` nevertheless, because the file may
-    ///   change at the last moment.
+    /// - Parameter expected: the stamp that the file must have. The caller must also check `formerBytes`, because the file may
+    ///   change after its stamp was compared.
     func replace(_ path: String, _ bytes: Data, expected: FileStamp) throws -> Replacement {
         let temporary = try open(Folder.temporary, creating: true)
         defer { close(temporary) }
@@ -228,7 +228,7 @@ final class Folder: Sendable {
     }
 
     /// Writes the new contents of a file to a temporary file.
-    /// - Parameter path: the path of the file, for errors.
+    /// - Parameter path: the path of the file, for error messages.
     /// - Returns: the name of the temporary file, and the open file.
     private func write(
         for path: String, ending: String = "", in temporary: Int32,

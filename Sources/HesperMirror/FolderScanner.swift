@@ -2,28 +2,31 @@ import CFolder
 import Foundation
 import HesperModel
 
-/// Finds the files of a folder and the hashes of their contents. Only files that seem to have changed are read.
+/// Finds the files of a folder and the hashes of their contents. A file is read only if, according to its ``FileStamp``, it may
+/// have changed since it was last read.
 struct FolderScanner {
     /// The result of a scan.
     struct Result: Sendable {
         var files: [FolderFile] = []
-        /// The entries whose files were hashed again and have the same contents, with the current stamps.
+        /// For each note whose file was hashed again and is unchanged: the current stamp of the file, and the time at which it was
+        /// hashed.
         var confirmed: [NoteID: (stamp: FileStamp, hashed: Int64)] = [:]
-        /// The path of a folder in this folder that is a mirror itself; nil if there is none.
+        /// The path of a subfolder that is synced separately; nil if there is none.
         var innerMirror: String?
-        /// Paths with the extension of a note that are ignored or are not regular files. New files cannot have these
-        /// paths.
+        /// Paths with the file extension of a note that are ignored, or that belong to something other than a regular file. New
+        /// files cannot have these paths.
         var others: [String] = []
         /// The prefixes of paths in folders that must not be written to, because the folders are ignored, are links or cannot be read.
         var closed: [String] = []
         /// The files that are not notes, and that may be attachments: their stamps, by path.
         var attachable: [String: FileStamp] = [:]
-        /// Paths that cannot be those of attachments, because they are folders, links or special files.
+        /// Paths that attachments cannot have, because they belong to folders, links or special files.
         var blocked: [String: SkippedFile.Reason] = [:]
         var unseen = Unseen()
     }
 
-    /// The places in which files are not found although they may exist.
+    /// The parts of the folder in which files may exist although a scan does not find them: folders that were not scanned, ignored
+    /// paths, and file systems that are not mounted.
     struct Unseen: Sendable {
         /// The paths of folders and links that were not scanned, with a slash at the end.
         fileprivate(set) var closed: [(prefix: String, reason: SkippedFile.Reason)] = []
@@ -32,7 +35,7 @@ struct FolderScanner {
         fileprivate(set) var rules = IgnoreRules()
 
         /// The reason why a file may exist although it was not found; nil if the file is missing.
-        /// - Parameter wasMounted: whether the file was on another file system.
+        /// - Parameter wasMounted: whether the file was on another file system when it was last scanned.
         func reason(_ path: String, wasMounted: Bool) -> SkippedFile.Reason? {
             if let reason = closed.first(where: { path.hasPrefix($0.prefix) })?.reason { return reason }
             if rules.ignores(path) { return .ignored }
@@ -44,11 +47,13 @@ struct FolderScanner {
     /// The contents of files that have no entry, or that differ from their entry.
     private var cache: [String: (stamp: FileStamp, hashed: Int64, content: FolderFile.Content)] = [:]
 
-    /// The time for which a new or changed file must have been unchanged before it is read, in nanoseconds.
+    /// The minimum time between the last change of a file and reading the file, in nanoseconds. A file that was changed later may
+    /// be partly written.
     let quietTime: Int64
     static let defaultQuietTime: Int64 = 1_000_000_000
-    /// A file that was hashed within this time after a change, in nanoseconds, is hashed again, because some file systems have coarse
-    /// times.
+    /// The minimum time between the last change of a file and hashing the file, in nanoseconds. A file that was hashed earlier is
+    /// hashed again: it may have been changed since without a change of its stamp, because the times of some file systems are
+    /// coarse.
     static let coarseness: Int64 = 2_000_000_000
 
     init(_ folder: Folder, quietTime: Int64) { (self.folder, self.quietTime) = (folder, quietTime) }
@@ -172,8 +177,8 @@ struct FolderScanner {
             }
         }
 
-        /// Adds the known files that this scan did not see because their folders were not scanned, or because they are ignored. Otherwise
-        /// they would count as missing.
+        /// Adds the known files that this scan did not find although they may exist, for example because they are ignored
+        /// (``Unseen``). Otherwise they would count as missing.
         mutating func addHidden() {
             result.closed = result.unseen.closed.map(\.prefix)
             let seen = Set(result.files.map(\.path))
@@ -190,7 +195,8 @@ extension FileStamp {
     /// The stamp of a file that was not examined.
     static let none = FileStamp(size: 0, inode: 0, modified: 0, changed: 0, born: 0)
 
-    /// Whether the file may have been changed after it was hashed although its stamp is the same.
+    /// Whether the file may have been changed after it was hashed although its stamp is the same, because the times in the stamp
+    /// are too coarse.
     func isCoarse(at hashed: Int64) -> Bool {
         changed > hashed - FolderScanner.coarseness
             || modified > hashed - FolderScanner.coarseness && modified <= hashed

@@ -2,12 +2,12 @@ import Foundation
 import HesperClient
 import HesperModel
 
-/// Keeps a folder and the notes of a store the same.
+/// Syncs a folder with the notes and attachments of a local store, in rounds.
 ///
-/// It is used by one task at a time.
+/// Only one task at a time may use a mirror.
 final class Mirror {
-    /// The result of a round. It counts the notes that were created, edited or deleted in the store, the files that were adopted, written,
-    /// made, moved or trashed in the folder, and the attachments that were attached to notes or detached from them.
+    /// The result of a round. The numbers count notes that were created, edited or deleted, files that were adopted, written, made,
+    /// moved or trashed, and attachments that were attached to notes or detached from notes.
     struct Report: Equatable, Sendable {
         var created = 0
         var edited = 0
@@ -27,9 +27,9 @@ final class Mirror {
         var isIncomplete = false
         /// Whether bytes of attachments must be downloaded.
         var isFetching = false
-        /// Whether another round should follow when files that were just changed have been unchanged for a while.
+        /// Whether some files were changed a moment ago. Another round should follow after ``FolderScanner/quietTime``.
         var isSettling = false
-        /// The time at which the first of the files that are settling was changed, in nanoseconds since 1970, if it is known.
+        /// The earliest change of a file that was changed a moment ago, in nanoseconds since 1970, if it is known.
         var settlingSince: Int64?
 
         /// The number of all changes, in the store and in the folder.
@@ -118,8 +118,8 @@ final class Mirror {
         return (scan, MirrorPlan(situation))
     }
 
-    /// All notes and, for each deleted note whose text was kept in another note, this other note. The details are read only for notes that
-    /// have no file or were changed.
+    /// Reads all notes, and for each deleted note whose text was kept in another note, the ID of the other note. The details of a
+    /// note are read only if the note has no file or was changed.
     private func notes() async throws -> ([NoteID: MirrorNote], continuations: [NoteID: NoteID]) {
         let entries = map.entries
         return try await store.read { tx in
@@ -137,7 +137,7 @@ final class Mirror {
 
     // MARK: Rounds
 
-    /// Cleans up after a killed process. It is called once, before the first round.
+    /// Cleans up after a killed process. Must be called once, before the first round.
     func begin() async throws {
         try await map.resume(settingPath: !isPullOnly) { new in
             guard let (bytes, _) = try? folder.read(new.path), let text = try? FileText(bytes) else { return false }
@@ -208,7 +208,7 @@ final class Mirror {
         do {
             count(try await map.commit(batch.map(\.change)), batch, &report)
         } catch {
-            // At least one change is not possible. One by one, the others succeed.
+            // At least one change is not possible. Each change is now committed by itself, so that the others succeed.
             for pending in batch {
                 do {
                     count(try await map.commit([pending.change]), [pending], &report)
@@ -340,7 +340,7 @@ final class Mirror {
         let bytes = FileText.bytes(of: note.text, hasCRLF: note.hasCRLF)
         let hash = FileText.hash(bytes)
         guard try folder.stamp(path) != nil else {
-            // The file was deleted here, but the note was changed elsewhere, so the file is created again.
+            // The file was deleted on this device, but the note was changed on another one, so the file is created again.
             guard let stamp = try folder.create(path, bytes) else {
                 report.isIncomplete = true
                 return
@@ -366,7 +366,7 @@ final class Mirror {
         }
     }
 
-    /// A file that was replaced. A program that has it open may still write to it.
+    /// A file that was replaced. A program that has the file open may still write to it.
     private struct FormerFile {
         let name: String
         let id: NoteID
@@ -447,7 +447,7 @@ final class Mirror {
     }
 
     private func relocate(_ id: NoteID, _ from: String, _ to: String, _ report: inout Report) async throws {
-        // The stamp in the entry is current even if this round wrote the file.
+        // If this round wrote the file, the entry already has the new stamp.
         guard let entry = map.entries[id], let before = try folder.stamp(from), before == entry.stamp,
             try folder.move(from, to: to)
         else {

@@ -2,8 +2,8 @@ import Foundation
 import HesperClient
 import HesperModel
 
-/// Keeps the attachments of the notes and the linked files of a folder the same. Each round of the attachments follows a round of
-/// the notes.
+/// Syncs the attachments of notes with the files to which the notes link. Each round of the attachments follows a round of the
+/// notes.
 final class MirrorAttachments {
     /// The input of a round of the attachments, which the preceding round of the notes determines.
     struct Context {
@@ -151,7 +151,8 @@ final class MirrorAttachments {
         }
     }
 
-    /// Reads the properties that the plan needs only for some attachments.
+    /// Reads those properties of attachments that the plan needs only for some of the attachments, such as
+    /// ``MirrorAttachment/hasBytes``.
     private static func readDetails(
         _ tx: ReadTransaction, _ entries: [AttachmentID: AttachmentEntry], _ situation: inout AttachmentPlan.Situation
     ) throws {
@@ -169,7 +170,7 @@ final class MirrorAttachments {
         }
     }
 
-    /// Reads the files that are linked, have an entry, or may belong to an entry.
+    /// Reads the files to which notes link, and the files that belong or may belong to attachments.
     private func readFiles(_ context: Context, _ situation: inout AttachmentPlan.Situation) {
         let stamps = context.scan.attachable
         scanner.begin(map.entries, stamps)

@@ -44,7 +44,7 @@ struct MirrorEntry: Codable, Equatable, Sendable {
     }
 }
 
-/// A note, with the properties that a round needs.
+/// A note, with the properties that a round of the mirror needs.
 struct MirrorNote: Equatable, Sendable {
     /// A text that changes whenever the note changes.
     var version: String

@@ -2,8 +2,8 @@ import Foundation
 import HesperClient
 import HesperModel
 
-/// The map of files and notes. It is saved in the local store: each change is saved in the same transaction as the edits that
-/// belong to the change, so that the process can be killed at any time.
+/// Stores the last known state of the file of each note (``MirrorEntry``). A change of this map is saved in the local store, in the
+/// same transaction as the edits of notes that belong to the change, so that the process can be killed at any time.
 final class MirrorMap {
     let store: LocalStore
     private(set) var entries: [NoteID: MirrorEntry]
@@ -29,7 +29,8 @@ final class MirrorMap {
         /// The list of the files that are being created.
         static let new = "mirror.new"
         static func former(_ id: NoteID) -> String { "mirror.former.\(id)" }
-        /// The beginning of the names of texts that are saved for a path after its note was deleted. An editor may still show these texts.
+        /// The prefix under which the texts of a deleted note's file are saved, by the path of the file. An editor may still show
+        /// these texts.
         static let gone = "mirror.gone."
     }
 
@@ -129,8 +130,9 @@ final class MirrorMap {
         }
     }
 
-    /// Completes the map after a process was killed: adds the files in the saved list that the process had created.
-    /// - Parameter isMade: whether a file exists and was created from its note.
+    /// Completes the map after a process was killed: adds entries for those files of the saved list that the process had already
+    /// created.
+    /// - Parameter isMade: returns whether a file of the list exists and was created from its note.
     func resume(settingPath: Bool, _ isMade: (NewFile) -> Bool) async throws {
         guard let value = try await store.read({ try $0.local(Names.new) }) else { return }
         for file in try JSONDecoder().decode([NewFile].self, from: value) where isMade(file) {
@@ -206,8 +208,8 @@ final class MirrorMap {
             changed.version = isEqual ? try tx.version(of: id) ?? "" : ""
             entry = changed
             try tx.setBase(content.text, of: id)
-            // The editor now shows this text. The text that it saves next is based on this text, or on a text that the mirror has
-            // written by then.
+            // From now on, the editor shows this text. The next text that the editor saves is an edited version of this text, or of
+            // a text that the mirror has written by then.
             let saved = FormerText(text: content.text, replaced: now, wasSavedStale: true)
             try tx.setFormer(base.isStale ? [saved] : [], of: id)
             return !isEqual
@@ -309,7 +311,7 @@ final class MirrorMap {
             made.wish = note.path ?? (isUntitled ? nil : path)
             entry = made
             try tx.setBase(content.text, of: note.id)
-            // An editor may still show the text of a former note at this path.
+            // An editor may still show the text of a deleted note that had this path, and save an edited version of it.
             try tx.setFormer(try tx.gone(path), of: note.id)
             return true
         }
@@ -328,8 +330,8 @@ final class MirrorMap {
         }
     }
 
-    /// Separates a file from its note, which was deleted elsewhere. The file then belongs to the note `rescue`; if this is nil, it
-    /// becomes a new note in the next round.
+    /// Separates a file from its note, which was deleted on another device. The file then belongs to the note `rescue`. If `rescue`
+    /// is nil, the file becomes a new note in the next round.
     func detach(_ id: NoteID, path: String, into rescue: NoteID?) async throws {
         let (before, settled) = (entries[id], rescue)
         let moved: MirrorEntry? = try await store.write { tx in
@@ -398,7 +400,8 @@ extension WriteTransaction {
         try update(id) { $0.path = path }
     }
 
-    /// Adds and removes the tags that an edit added to the front matter and removed from it. All other tags of the note stay.
+    /// Updates the tags of a note after an edit of its front matter: adds the tags that are only in the front matter of `text`, and
+    /// removes the tags that are only in the front matter of `base`. All other tags of the note stay.
     fileprivate func setTags(of id: NoteID, from base: String, to text: String) throws {
         let (before, after) = (FrontMatter(base)?.tags ?? [], FrontMatter(text)?.tags ?? [])
         guard before != after else { return }

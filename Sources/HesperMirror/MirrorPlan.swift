@@ -15,18 +15,18 @@ struct MirrorPlan: Sendable {
         case adopt(NoteID, path: String)
         /// A file and a note belong together, but their texts differ: they are joined if the file has a former text of the note.
         case reconcile(NoteID, path: String)
-        /// The note was changed: its text is written to the file, which is made again if it is missing.
+        /// The note was changed: its text is written to the file. A missing file is created again.
         case write(NoteID, path: String)
         /// A note without a file gets a file.
         case make(NoteID, path: String, isUntitled: Bool)
         /// The note's path was changed on another device, or an untitled note has got a title: the file is moved.
         case relocate(NoteID, from: String, to: String)
-        /// The note was deleted elsewhere: the file is moved to the trash.
+        /// The note was deleted on another device: the file is moved to the trash.
         case trash(NoteID, path: String)
-        /// The note was deleted elsewhere, but its file was changed. The file then belongs to the note in which text of the deleted
-        /// note was kept, or else becomes a new note.
+        /// The note was deleted on another device, but its file was changed: the file is assigned to the note in which text of the
+        /// deleted note was kept. If there is no such note, the file becomes a new note.
         case detach(NoteID, path: String, into: NoteID?)
-        /// The file is missing: the scan is counted. If the file does not return, its note is deleted later.
+        /// The file is missing: the scan is counted (``Absence``). If the file does not return, its note is deleted later.
         case miss(NoteID)
         /// The file has returned: it is no longer counted as missing.
         case regain(NoteID)
@@ -38,13 +38,13 @@ struct MirrorPlan: Sendable {
         case note(NoteID)
     }
 
-    /// A question to the user: changes that are made only after they are confirmed.
+    /// A question to the user, about changes that are made only after the user has confirmed them.
     enum Question: Equatable, Sendable {
-        /// Notes whose files are missing, if these are many or all files.
+        /// Whether to delete these notes. Asked if many or all files of notes are missing.
         case deletions([NoteID])
-        /// Notes whose files have former contents again, if there are many.
+        /// Whether to send the changes of these notes. Asked if many files have former contents again.
         case reversions([NoteID])
-        /// Attachments whose files are missing, if these are many.
+        /// Whether to remove these attachments. Asked if many files of attachments are missing.
         case attachments([AttachmentID])
     }
 
@@ -53,10 +53,11 @@ struct MirrorPlan: Sendable {
     private(set) var skipped: [SkippedFile] = []
     /// Whether some files were changed a moment ago, so that another round must follow soon.
     private(set) var isSettling = false
-    /// The time at which the first of the files that are settling was changed, in nanoseconds since 1970.
+    /// The earliest time of a change among the files that were changed a moment ago, in nanoseconds since 1970; nil if there are
+    /// none.
     private(set) var settlingSince: Int64?
-    /// The notes whose files are missing and that may be deleted in a later round. Notes that a question is about are
-    /// not included.
+    /// The notes that are deleted in a later round if their missing files do not return. Notes for which the user must answer a
+    /// question first are not included.
     private(set) var waiting: [NoteID] = []
     /// All notes whose files are missing, except notes whose texts were changed after the last comparison with their files.
     private(set) var missing: [NoteID] = []
@@ -75,7 +76,8 @@ struct MirrorPlan: Sendable {
         var closed: [String] = []
         var entries: [NoteID: MirrorEntry] = [:]
         var notes: [NoteID: MirrorNote] = [:]
-        /// For deleted notes that have entries: the note in which the text of the deleted note was kept. It may not have arrived yet.
+        /// For each deleted note that has an entry: the note in which its text was kept, if there is one. This device may not have
+        /// received that note yet.
         var continuations: [NoteID: NoteID] = [:]
         /// Whether the store has not received all notes yet.
         var isReceiving = false
@@ -86,7 +88,7 @@ struct MirrorPlan: Sendable {
         var isConfirmed = false
     }
 
-    /// If at least this number of files return to former contents at once, the user is asked before they are synced.
+    /// If at least this number of files return to former contents at once, the user is asked before these files are synced.
     static let reversionLimit = 20
 
     /// The notes in which texts of deleted notes were kept, and to which the files of the deleted notes now belong.
@@ -131,8 +133,8 @@ struct MirrorPlan: Sendable {
 
     // MARK: Files that were moved
 
-    /// Finds the files of entries whose paths have no file: by the inode and its creation time, else by a hash that
-    /// only one file has.
+    /// Finds the files that the user moved, for the entries at whose paths there is no file. A moved file is recognized by its
+    /// inode and the creation time of the inode, or else by its hash, if the hash is unique.
     private mutating func locate() -> [NoteID: FolderFile] {
         let paths = Set(situation.entries.values.map(\.path))
         let missing = situation.entries.filter { files[$0.value.path] == nil }
@@ -213,7 +215,7 @@ struct MirrorPlan: Sendable {
     private func takenNames() -> FileNames {
         if let names { return names }
         var names = FileNames()
-        // The names of files that are moved to the trash are free for other files.
+        // The paths of files that are moved to the trash can be used for other files.
         let ending = Set(actions.compactMap { if case .trash(_, let path) = $0 { path } else { nil } })
         for file in situation.files where !ending.contains(file.path) { names.take(file.path) }
         for path in situation.others { names.take(path) }
@@ -229,7 +231,7 @@ struct MirrorPlan: Sendable {
         return names.path(folder: folder, stem, ending: ending)
     }
 
-    /// Takes a path for a file, unless another file has it.
+    /// Reserves a path for a file, unless another file has the path.
     /// - Returns: whether the path was free.
     private mutating func take(_ path: String, of entry: MirrorEntry) -> Bool {
         var names = takenNames()
@@ -308,7 +310,8 @@ struct MirrorPlan: Sendable {
         } else if situation.isPullOnly {
             skipped.append(SkippedFile(path: file.path, reason: .pullOnly))
         } else if let continuation, situation.notes[continuation] == nil, situation.isReceiving {
-            // Nothing is done with the file until the note has arrived. The store then wakes the mirror.
+            // This device has not received the note in which the text was kept. Nothing is done with the file until the note
+            // arrives, which starts another round.
             return
         } else {
             let into = continuation.flatMap { situation.notes[$0] == nil || continued.contains($0) ? nil : $0 }

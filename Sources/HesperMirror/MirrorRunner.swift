@@ -3,7 +3,7 @@ import Foundation
 import HesperClient
 import HesperModel
 
-/// Runs rounds until nothing is left, or until the user ends the process.
+/// Runs rounds of the mirror until nothing is left to sync, or until the user ends the process.
 struct MirrorRunner {
     private let mirror: Mirror
     private let console: MirrorConsole
@@ -95,7 +95,7 @@ struct MirrorRunner {
             var shown: String?
             var toFetch = 0
             for await status in store.statuses {
-                // A smaller count of objects to fetch means that the bytes of an attachment were downloaded.
+                // If fewer objects are left to fetch, the bytes of an attachment were downloaded, and a round can write its file.
                 if status.toFetch.objects < toFetch { wake.yield() }
                 toFetch = status.toFetch.objects
                 let text = status.text
@@ -159,7 +159,7 @@ struct MirrorRunner {
 }
 
 extension Mirror.Report {
-    /// The delay after which the files that were just changed will have been unchanged for long enough.
+    /// The delay until the files that were changed a moment ago can be read, if they are not changed again.
     fileprivate var quietDelay: DispatchTimeInterval {
         let since = settlingSince.map { Folder.now - $0 } ?? 0
         let left = FolderScanner.defaultQuietTime - min(max(since, 0), FolderScanner.defaultQuietTime)

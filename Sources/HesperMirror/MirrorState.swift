@@ -2,8 +2,8 @@ import Foundation
 import HesperClient
 import HesperModel
 
-/// The location of the state of a mirror: `$XDG_STATE_HOME/hesper/<folder ID>`, by default in `~/.local/state`. Only its owner can
-/// read it, because it contains the session.
+/// The location of the state of a mirror: `$XDG_STATE_HOME/hesper/<folder ID>`, by default in `~/.local/state`. Only the owner can
+/// read the state, because it contains the session of the account.
 struct MirrorState {
     let url: URL
 
@@ -30,9 +30,9 @@ struct MirrorState {
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
-    /// Takes the lock file of the state, so that only one process at a time syncs the folder. The system releases it when the process
-    /// ends.
-    /// - Throws: ``MirrorError`` if another process has it.
+    /// Locks the state, so that only one process at a time syncs the folder. The operating system releases the lock when the
+    /// process ends.
+    /// - Throws: ``MirrorError`` if another process holds the lock.
     func lock() throws {
         try makeFolder()
         let descriptor = systemOpenToWrite(url.appending(path: "lock").path)

@@ -2,7 +2,7 @@ import Foundation
 import HesperClient
 import HesperModel
 
-/// The output of `hesper sync --status`: the account, and what is not synced.
+/// The output of `hesper sync --status`: the account, and the files and changes that are not synced.
 struct MirrorStatus: Codable, Equatable, Sendable {
     struct Refused: Codable, Equatable, Sendable {
         /// The path of the file whose note or attachment was refused; nil if there is no such file.

@@ -1,22 +1,24 @@
 import Foundation
 
-/// A text that a file had before the mirror wrote another text, within the last day. An editor may still show the former text, and
+/// A text of a file that the mirror replaced with another text within the last day. An editor may still show the former text, and
 /// save an edited version of it without having read the text that the mirror wrote.
 struct FormerText: Codable, Equatable, Sendable {
     var text: String
     /// The time at which the mirror replaced the text, in seconds since 1970.
     var replaced: Double
-    /// Whether the text was saved by an editor that did not show the latest contents. If the same text is saved again, it is used
-    /// as it is, because the person then wants it.
+    /// Whether an editor saved this text while it did not show the latest contents of the file. If the editor saves the same text
+    /// again, the current text is its base, so that the saved text is used as it is. The user then wants exactly this text.
     var wasSavedStale = false
 
-    /// The time for which an editor may show a text, in seconds.
+    /// The time for which an editor may still show a text after the mirror replaced it, in seconds.
     static let lifetime = 86_400.0
     private static let limit = 8
 
-    /// Determines the base of a text that an editor saved, and whether the editor did not show the text that the mirror wrote last.
-    /// The candidates are the current text, and each former text for which the saved text contains none of the changes that were
-    /// made since. The base is the candidate that differs least from the saved text.
+    /// Determines the base of a text that an editor saved, that is, the text that the editor showed before. `isStale` is true if
+    /// this is not the text that the mirror wrote last.
+    ///
+    /// The candidates are the current text, and each former text if the saved text lacks the changes from the former text to the
+    /// current text. The base is the candidate that differs least from the saved text.
     /// - Parameters:
     ///   - former: the texts that the mirror replaced, oldest first.
     ///   - current: the text that the mirror wrote last.
@@ -69,9 +71,9 @@ private struct Words {
             + other.counts.reduce(0) { $0 + max(0, $1.value - (counts[$1.key] ?? 0)) }
     }
 
-    /// Whether the text contains nothing of the change from one text to another. If the change added words, the text has less than
-    /// half of these words and none of the added pairs; some words are tolerated, because the text may have a frequent word by
-    /// chance. If the change only removed words, the text has all of them.
+    /// Whether this text lacks the change from `before` to `after`. If the change added words, this text must have less than half
+    /// of the added words, and none of the added pairs of adjacent words. Some of the words are allowed, because the text may have
+    /// a frequent word by chance. If the change only removed words, this text must have all of the removed words.
     func lacksChange(from before: Words, to after: Words) -> Bool {
         let added = after.counts.filter { $0.value > before.counts[$0.key] ?? 0 }.keys
         if !added.isEmpty {
@@ -83,7 +85,7 @@ private struct Words {
                 }
         }
         let removed = before.counts.filter { $0.value > after.counts[$0.key] ?? 0 }
-        // A change that only moved words cannot be detected.
+        // If the change only moved words, it cannot be detected, and the result is false.
         return !removed.isEmpty && removed.allSatisfy { counts[$0.key] ?? 0 >= $0.value }
     }
 }

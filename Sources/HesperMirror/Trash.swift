@@ -1,7 +1,7 @@
 import Foundation
 
-/// The folders `.hesper/trash/<date>/`. They contain the files of notes and attachments that were deleted elsewhere, and contents of
-/// replaced files that are nowhere else.
+/// The folders `.hesper/trash/<date>/`. They contain the files of notes and attachments that were deleted on other devices, and
+/// contents of replaced files that are stored nowhere else.
 struct Trash {
     static let path = "\(Marker.folderName)/trash"
     private static let days = 30.0
@@ -28,9 +28,8 @@ struct Trash {
         _ = try add(spare, named: name, at: date)
     }
 
-    /// Moves the files that a killed process left in the folder for temporary files to the trash, because they may contain text that is
-    /// nowhere else.
-    /// - Parameter isKnown: whether the bytes with a hash are stored elsewhere, so that they need not be saved.
+    /// Moves the temporary files of a killed process to the trash, because they may contain text that is stored nowhere else.
+    /// - Parameter isKnown: returns whether the bytes with this hash are stored elsewhere. Files with such bytes are removed.
     func takeTemporaryFiles(unless isKnown: (String) -> Bool) throws {
         let manager = FileManager.default
         for name in (try? manager.contentsOfDirectory(atPath: "\(folder.path)/\(Folder.temporary)")) ?? [] {

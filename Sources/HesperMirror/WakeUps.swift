@@ -18,7 +18,7 @@ final class WakeUps {
     private static let interval = 30.0
     /// The time between regular wake-ups, in seconds, if the system does not report changes of the folder.
     private static let pollingInterval = 5.0
-    /// The time between a change of the folder and the wake-up. Changes within this time usually cause one wake-up.
+    /// The time between a change of the folder and the wake-up. Several changes within this time usually cause a single wake-up.
     private static let delay = DispatchTimeInterval.milliseconds(100)
 
     init(_ path: String) {

@@ -1,6 +1,6 @@
 import HesperModel
 
-/// Collects the attachments of one note. A file that several notes use becomes an attachment of each.
+/// Collects the attachments of one note. If several notes use the same file, each of them gets an attachment with its contents.
 struct AttachmentCollector {
     private let note: UniqueID
     private let limits: SourceLimits
@@ -12,12 +12,12 @@ struct AttachmentCollector {
         (self.note, self.limits, self.hashes) = (note, limits, hashes)
     }
 
-    /// Adds a file.
+    /// Adds an attachment for a file.
     /// - Parameters:
-    ///   - filename: the name that the app shows; nil for the name of the file.
-    ///   - mimeType: the media type according to the app; nil if it is not known.
-    ///   - keepsPath: whether `filename` may have folders.
-    /// - Returns: the attachment, or nil if the file cannot be one. It is then in ``losses``.
+    ///   - filename: the name that the source app shows; nil to use the name of the file.
+    ///   - mimeType: the media type that the source app states; nil if it states none.
+    ///   - keepsPath: whether the folders in `filename` are kept.
+    /// - Returns: the attachment; nil if the file cannot be an attachment. In that case, the reason is added to ``losses``.
     mutating func add(
         _ file: SourceFile, filename: String? = nil, mimeType: String? = nil, keepsPath: Bool = false
     ) -> SourceAttachment? {
@@ -48,7 +48,8 @@ struct AttachmentCollector {
         if !losses.contains(loss) { losses.append(loss) }
     }
 
-    /// A name that is allowed as `filename`: usually without folders, and not longer than the limit.
+    /// Changes a name so that it is allowed as `filename`. Removes the folders, unless `keepsPath` is true, and shortens a name
+    /// that exceeds the limit.
     private static func valid(_ name: String, keepsPath: Bool) -> String {
         if keepsPath, name.utf8.count <= Limits.filenameBytes { return name }
         let name =
@@ -64,10 +65,10 @@ struct AttachmentCollector {
     }
 }
 
-/// The sizes and hashes of the files of a source. Each file is read once, even if several notes use it.
+/// Computes the sizes and hashes of the files of a source. Each file is read only once, even if several notes use it.
 final class FileHashes {
     private var known: [String: AttachmentData] = [:]
-    /// The paths of the files that are parts of notes.
+    /// The paths of the files whose hashes were computed, because a note uses them.
     var used: Set<String> { Set(known.keys) }
 
     func data(of file: SourceFile) throws(SourceNote.Rejected) -> AttachmentData {

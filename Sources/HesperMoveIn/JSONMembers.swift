@@ -28,7 +28,7 @@ extension JSON {
         }
     }
 
-    /// The date in a member, as text or as milliseconds since 1970.
+    /// The date in a member, which may be a text or a number of milliseconds since 1970.
     func date(_ name: String) -> Timestamp? {
         guard let value = self[name] else { return nil }
         if let text = value.text, let date = Timestamp.loose(text) { return date }
@@ -37,9 +37,9 @@ extension JSON {
 }
 
 extension String {
-    /// The text with line feeds as the only line ends.
+    /// The text, in which each line break is a line feed.
     var withLineFeeds: String {
-        // A carriage return and a line feed are one character.
+        // In Swift, a carriage return followed by a line feed is one character.
         contains("\r\n") || contains("\r")
             ? split(omittingEmptySubsequences: false) { $0 == "\r\n" || $0 == "\r" || $0 == "\n" }.joined(
                 separator: "\n")

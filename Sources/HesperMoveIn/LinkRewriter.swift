@@ -1,19 +1,19 @@
 import Foundation
 import HesperModel
 
-/// Replaces the links of an imported text: a link to a picture becomes a mark (protocol.md, Pictures in texts), a link to another
-/// file its text, and a link to a note `[[Title]]`.
+/// Replaces links in an imported text. A link to a picture becomes a mark (protocol.md, Pictures in texts). A link to another file
+/// is replaced with the text of the link. A link to a note becomes `[[Title]]`.
 enum LinkRewriter {
     enum Target {
         case note(title: String)
         case attachment(SourceAttachment)
-        /// A file that is not there. The text of the link remains.
+        /// A file that was not imported. The link is replaced with its text.
         case nothing
     }
 
     /// - Parameters:
-    ///   - start: the number of bytes at the beginning of the text that stay as they are.
-    ///   - resolve: returns nil for links that stay as they are.
+    ///   - start: the number of bytes at the beginning of the text in which no links are replaced.
+    ///   - resolve: returns the target of a link; nil if the link is not to be replaced.
     static func rewrite(_ text: String, from start: Int = 0, _ resolve: (LinkMention) -> Target?) -> String {
         let bytes = Array(text.utf8)
         let mentions = LinkMention.all(in: bytes, includesHTML: true)
@@ -21,7 +21,7 @@ enum LinkRewriter {
         var changes: [(range: Range<Int>, text: [UInt8])] = []
         for mention in mentions where mention.range.lowerBound >= start {
             guard let target = resolve(mention), let text = replacement(mention, target, in: bytes) else { continue }
-            // A picture in a link is replaced, and the link around it stays.
+            // If a link contains a picture, only the picture is replaced.
             if let last = changes.last, last.range.overlaps(mention.range) { continue }
             changes.append((mention.range, Array(text.utf8)))
         }
@@ -47,7 +47,7 @@ enum LinkRewriter {
     private static func picture(_ mention: LinkMention, _ attachment: SourceAttachment, in text: [UInt8]) -> String {
         let label = mention.label.map(withoutSize)
         if mention.isEmbedded, let target = mention.target, label == mention.label {
-            // The alternative text and the title stay as they are written.
+            // Replace only the address, and keep the alternative text and the title.
             let mark =
                 text[mention.range.lowerBound..<target.lowerBound] + Array("attachment:\(attachment.uniqueID)".utf8)
                 + text[target.upperBound..<mention.range.upperBound]
@@ -58,7 +58,7 @@ enum LinkRewriter {
         return mark(attachment, alt: label ?? "")
     }
 
-    /// A mark that shows a picture.
+    /// The mark that shows an attachment as a picture in a text.
     static func mark(_ attachment: SourceAttachment, alt: String = "") -> String {
         var escaped = ""
         for character in alt.split(whereSeparator: \.isNewline).joined(separator: " ") {
@@ -68,7 +68,7 @@ enum LinkRewriter {
         return "![\(escaped)](attachment:\(attachment.uniqueID))"
     }
 
-    /// Removes the size that Obsidian writes in the alternative text: `300`, `300x200`, `text|300`.
+    /// Removes a size from the alternative text. Obsidian writes sizes there, for example `300`, `300x200` or `text|300`.
     private static func withoutSize(_ label: String) -> String {
         let parts = label.split(separator: "|", omittingEmptySubsequences: false)
         guard let last = parts.last?.trimmingCharacters(in: .whitespaces), !last.isEmpty,
@@ -77,7 +77,7 @@ enum LinkRewriter {
         return parts.dropLast().joined(separator: "|")
     }
 
-    /// A link to a note; nil if it stays as it is.
+    /// The new form of a link to a note; nil if the link is not to be replaced.
     private static func link(_ mention: LinkMention, to title: String) -> String? {
         let shown = mention.label ?? (mention.link.isWiki ? name(mention.address) : title)
         guard NoteTitle.isLinkable(title) else { return mention.link.isWiki ? nil : shown }
@@ -86,7 +86,7 @@ enum LinkRewriter {
         return "[[\(title)\(fragment)\(isPlain ? "" : "|\(shown)")]]"
     }
 
-    /// The name of a note in a path.
+    /// The name of a note: the last component of its path, without the extension `.md`.
     private static func name(_ path: String) -> String {
         let name = path.split(separator: "/").last.map(String.init) ?? path
         return name.lowercased().hasSuffix(".md") ? String(name.dropLast(3)) : name

@@ -2,7 +2,7 @@ import Foundation
 import HesperArchive
 import HesperModel
 
-/// The notes of another app, or of a folder of texts. The format is recognized by the contents.
+/// A source of an import: notes exported from another app, or a folder of texts. The format is recognized by the contents.
 ///
 ///     let source = try await MoveIn("Takeout.zip", SourceLimits(attachmentBytes: 100 << 20), runner)
 ///     try await source.reader.read { entry in … }
@@ -11,11 +11,13 @@ public struct MoveIn: Sendable {
     public let name: String
     public let reader: any SourceReader
 
-    /// Opens a source. An archive is unpacked into a temporary folder, which is removed with the last reference to the source.
+    /// Opens a source. An archive is unpacked into a temporary folder, which is removed when the last reference to the source is
+    /// released.
     /// - Parameters:
     ///   - path: the path of a folder, an archive or a file.
-    ///   - runner: runs the parser of HTML and ENEX.
-    /// - Throws: ``MoveInError`` if the source cannot be read or its format is not known; ``ArchiveError`` if it is a damaged archive.
+    ///   - runner: runs the parser of HTML and ENEX in another process.
+    /// - Throws: ``MoveInError`` if the source cannot be read or its format is unknown; ``ArchiveError`` if the source is a damaged
+    ///   archive.
     public init(_ path: String, _ limits: SourceLimits, _ runner: any MarkupRunner) async throws {
         let source = try MoveIn.files(path, limits)
         name = source.name
@@ -51,7 +53,7 @@ public struct MoveIn: Sendable {
     }
 }
 
-/// Reads sources one after the other.
+/// Reads several sources one after another.
 private struct SeveralReaders: SourceReader {
     let readers: [any SourceReader]
 

@@ -1,13 +1,13 @@
 import Foundation
 import HesperModel
 
-/// A note that was read from a source, with everything that becomes part of it.
+/// A note that was read from a source, with its tags, dates and attachments.
 public struct SourceNote: Sendable, Equatable {
-    /// The place in the source, for messages.
+    /// The path of the note in the source, for messages.
     public let path: String
     public let uniqueID: UniqueID
     public let text: String
-    /// The names of the tags, without names that differ only in spelling, for example in case.
+    /// The names of the tags. If several names differ only in spelling, for example in case, only the first is included.
     public let tags: [String]
     public let creation: Timestamp
     public let modification: Timestamp
@@ -16,7 +16,7 @@ public struct SourceNote: Sendable, Equatable {
     public let attachments: [SourceAttachment]
     /// The parts of the note that cannot be imported.
     public let losses: [Loss]
-    /// The clock of the text (``ImportedNote``).
+    /// The clock of the text, which ``ImportedNote`` derives from the note.
     public let clock: Clock
 
     /// A part of a note that cannot be imported, such as a file, with the reason as a sentence.
@@ -25,7 +25,7 @@ public struct SourceNote: Sendable, Equatable {
         public let reason: String
     }
 
-    /// The parts of a note, before they are checked.
+    /// The values of a note as read from the source, before they are checked.
     struct Draft {
         let path: String
         let uniqueID: UniqueID
@@ -39,11 +39,11 @@ public struct SourceNote: Sendable, Equatable {
         var losses: [Loss] = []
     }
 
-    /// Checks the parts of a note.
+    /// Checks the values of a note.
     /// - Parameter now: the current time. It replaces missing dates and limits the date of the clock.
     /// - Throws: ``Rejected`` if the text is not allowed in a note.
     init(_ draft: Draft, now: Timestamp = .current) throws(Rejected) {
-        // A note that has only files, such as a recording, has their names.
+        // If a note has no text but files, for example a recording, its text becomes the names of the files.
         let text = draft.text.isEmpty ? draft.attachments.map(\.filename).joined(separator: "\n") : draft.text
         guard !text.isEmpty else { throw Rejected(reason: "It is empty.") }
         if case .failure(let error) = FieldValue.text(.string(text)) {
@@ -72,7 +72,7 @@ public struct SourceNote: Sendable, Equatable {
         (attachments, losses) = (draft.attachments, draft.losses)
     }
 
-    /// The error of a file or a note that cannot be imported. The reason is a sentence.
+    /// The error for a file or a note that cannot be imported. The reason is a sentence.
     public struct Rejected: Error, Equatable {
         public let reason: String
 
@@ -96,14 +96,14 @@ public struct SourceAttachment: Sendable, Equatable {
     var isPicture: Bool { mimeType.hasPrefix("image/") }
 }
 
-/// What a reader finds in a source.
+/// An entry of a source, as a ``SourceReader`` returns it.
 public enum SourceEntry: Sendable, Equatable {
     case note(SourceNote)
     /// A note or a file that cannot be imported, with the reason.
     case skipped(path: String, reason: String)
     /// A note that is in the trash of the app. It is not imported.
     case trashed(path: String)
-    /// A number of files that are neither notes nor parts of notes.
+    /// The number of files that are neither notes nor parts of notes.
     case ignored(Int)
 }
 
@@ -111,8 +111,8 @@ public enum SourceEntry: Sendable, Equatable {
 public protocol SourceReader: Sendable {
     /// The number of notes, for the display of progress.
     var count: Int { get }
-    /// Passes all entries to `body`. Each is read when the previous one has been processed, so that memory use does not depend on
-    /// the size of the source.
+    /// Passes all entries to `body`. An entry is read after the previous entry has been processed, so that memory use does not
+    /// depend on the size of the source.
     func read(_ body: (SourceEntry) async throws -> Void) async throws
 }
 

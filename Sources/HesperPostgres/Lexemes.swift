@@ -47,17 +47,17 @@ enum Lexemes {
         }
     }
 
-    /// The condition for notes that are not split into parts: the note contains all terms of the query.
+    /// The `tsquery` for notes that are not split into parts. It matches a note that contains all terms of the query.
     static func all(_ query: SearchQuery, scope: ScopeID) -> String {
         terms(query, scope: scope).joined(separator: " & ")
     }
 
-    /// The condition for a part of a note that is split into parts: the part contains at least one term of the query.
+    /// The `tsquery` for notes that are split into parts. It matches a part that contains at least one term of the query.
     static func any(_ query: SearchQuery, scope: ScopeID) -> String {
         terms(query, scope: scope).joined(separator: " | ")
     }
 
-    /// Whether each phrase of the query is a single term. Then the index alone shows whether a note matches, because the order of
-    /// terms matters only within a phrase.
+    /// Whether each phrase of the query is a single term. If so, the index alone shows whether a note matches. Otherwise the order
+    /// of the terms in the text must be checked.
     static func areSufficient(for query: SearchQuery) -> Bool { query.phrases.allSatisfy { $0.count == 1 } }
 }

@@ -1,14 +1,14 @@
 import HesperModel
 import HesperStore
 
-/// Data of a scope that a transaction has read after it locked the scope's row. No other transaction can change the scope until
-/// this one ends.
+/// Data of a scope that a transaction has read after it locked the scope's row. Until the transaction ends, no other transaction
+/// can change the scope.
 struct LockedScopeState {
     private(set) var locked: LockedScope
     /// The `number` of the scope's most recent parcel in the table `edits`.
     private(set) var lastEdit: Int64
-    /// The prefetched objects, without those that the transaction has written since. If an entry's state is nil, the object does
-    /// not exist.
+    /// The prefetched objects. Objects that the transaction has written since are removed. If an entry's state is nil, the object
+    /// does not exist.
     fileprivate(set) var prefetched: [UniqueID: PrefetchedObject] = [:]
 
     struct PrefetchedObject {

@@ -8,9 +8,9 @@ public final class PostgresRows: RowTarget {
 
     /// The key of the advisory lock that a move holds. It is "moving" in ASCII.
     private static let lock: Int64 = 0x6d6f_7669_6e67
-    /// The timeout of a statement. It is long because copying and counting all rows takes longer than statements of requests.
+    /// The timeout of a statement. It is long because copying and counting all rows takes much longer than a request.
     private static let statementTimeout = Duration.seconds(24 * 60 * 60)
-    /// The maximum time to wait for the lock. If an earlier move was killed, its session holds the lock for a few seconds.
+    /// The maximum time to wait for the lock. If an earlier move was killed, its session still holds the lock for a few seconds.
     private static let grace = Duration.seconds(10)
 
     private init(_ connection: Connection) { self.connection = connection }
@@ -43,8 +43,8 @@ public final class PostgresRows: RowTarget {
         throw MoveRefusal.inUse
     }
 
-    /// Whether other processes of Hesper are connected to the database. A running server is always connected. If no process is
-    /// connected, new connections wait until this transaction ends.
+    /// Whether other processes of Hesper are connected to the database. A running server is always connected. If this returns
+    /// false, new connections wait until this transaction ends.
     func isInUse() throws -> Bool {
         try connection.first("SELECT NOT pg_try_advisory_xact_lock($1)", [.int8(PostgresSettings.useLock)]) {
             $0.bool(0)

@@ -33,7 +33,7 @@ struct PostgresSQL: SQLConnection {
 extension Cursor: SQLCursor {}
 
 extension SQLValue {
-    /// Converts the value to the type that the PostgreSQL tables use for such values.
+    /// The value as an argument of the type that the PostgreSQL tables use for such values.
     fileprivate var postgres: PostgresValue {
         switch self {
         case .null: .null

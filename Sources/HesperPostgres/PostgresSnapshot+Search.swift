@@ -69,8 +69,9 @@ extension PostgresSnapshot {
 /// parts is found if one part contains one of the words, so its text has to be checked.
 ///
 /// The statement first finds the notes with the words, or with the tags if there are no words, and then looks up each of these
-/// notes. OFFSET 0 forces PostgreSQL to use this order. Otherwise PostgreSQL would plan for the few notes of a new database and
-/// search all matches of the words for each note of the scope. Sessions would keep this plan after the database has grown.
+/// notes. OFFSET 0 forces PostgreSQL to use this order. Otherwise, while the database has few notes, PostgreSQL would choose a plan
+/// that reads all matches of the words again for each note of the scope. Sessions would keep this plan after the database has
+/// grown.
 struct SearchStatement {
     let sql: String
     let arguments: [PostgresValue]

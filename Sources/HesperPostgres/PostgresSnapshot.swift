@@ -40,7 +40,8 @@ class PostgresSnapshot: SQLSnapshot {
     /// The maximum total size of the bodies in one result, in bytes.
     private static let resultBytes = 16 << 20
 
-    /// Returns the states of those objects that exist. One query reads the states, or several queries if their bodies are large.
+    /// Returns the states of the objects that exist. The states are read in one query, or in several queries if the bodies are
+    /// large.
     /// - Parameter count: a function that is called with the size of each body in bytes when the body is read.
     func states(
         of ids: [UniqueID], in scope: ScopeID, counting count: (Int) throws -> Void = { _ in }
@@ -55,7 +56,7 @@ class PostgresSnapshot: SQLSnapshot {
         return states
     }
 
-    /// Passes the states of those objects that exist, and whose bodies fit in one result, to `body`.
+    /// Passes to `body` the states of the objects that exist and whose bodies fit in one result.
     /// - Parameter body: a function that receives the ID, the state and the size of the body in bytes.
     /// - Returns: the IDs of the objects whose bodies did not fit in the result.
     func someStates(
@@ -80,7 +81,7 @@ class PostgresSnapshot: SQLSnapshot {
         for index in 0..<result.rowCount {
             try result.row(index) { row in
                 let id = try row.id(0)
-                // If there were both an object and a DeletedObject with this ID, the object would come first and be used.
+                // If a damaged database has both an object and a DeletedObject with this ID, the object comes first and is used.
                 guard id != last else { return }
                 last = id
                 if let state = try row.state(of: id) {

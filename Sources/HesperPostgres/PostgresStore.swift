@@ -19,8 +19,8 @@ public final class PostgresStore: Store {
     private let lookups: SessionLookups
     private let log: (@Sendable (String) -> Void)?
 
-    /// The maximum number of connections that pushes use at the same time is the number of connections divided by this divisor.
-    /// It is cheaper to commit many pushes together in a few transactions than to use more connections.
+    /// The divisor that limits concurrent pushes: they use at most the number of connections divided by this number. Committing
+    /// many pushes in a few transactions is cheaper than using more connections.
     private static let writerShare = 4
 
     /// Connects to the database and migrates it to this version.
@@ -85,8 +85,8 @@ public final class PostgresStore: Store {
     public var signals: (any Signals)? { signalsOfServer }
     public var poolStatus: PoolStatus? { pool.status }
 
-    /// Always false, because servers learn of commits of other servers from signals, and query the scopes of their listeners
-    /// every few seconds.
+    /// Always false: servers detect commits of other servers by signals, and by a query about the scopes of their listeners every
+    /// few seconds.
     public func otherProcessesHaveCommitted() async throws -> Bool { false }
 
     /// Closes all connections after the running requests have ended.

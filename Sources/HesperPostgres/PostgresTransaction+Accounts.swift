@@ -25,8 +25,8 @@ extension PostgresTransaction {
         }
     }
 
-    /// Locks the rows of `indexing` and `scopes`, in this order, because transactions that fill the search index lock them in
-    /// the same order. The account's row is already locked.
+    /// Locks the scope's rows in `indexing` and `scopes`. Transactions that fill the search index lock them in the same order, so
+    /// no deadlock can occur. The account's row is already locked.
     /// - Returns: whether the scope exists.
     func lockForErasure(of scope: ScopeID) throws -> Bool {
         try connection.run("SELECT FROM indexing WHERE scope = $1 FOR UPDATE", [.scope(scope)])

@@ -45,7 +45,7 @@ struct ScopeWriter {
     let device: NodeID?
     let date: Timestamp
 
-    /// The total size of bodies in bytes at which a statement is complete. Further rows are written by another statement.
+    /// The total size of bodies in bytes at which a statement gets no more rows. Further rows are written by another statement.
     private static let bodyBytes = 8 << 20
 
     func objects(_ objects: [RowChanges.Object]) {
@@ -67,8 +67,8 @@ struct ScopeWriter {
         }
     }
 
-    /// Calls `write` for elements and their bodies. If the bodies are large, `write` is called several times with a part of the
-    /// elements, because a push may contain many large objects.
+    /// Passes elements and their bodies to `write`. If the bodies are large together, `write` is called several times, each time
+    /// with a part of the elements.
     private func inParts<Element>(
         _ elements: [Element], of body: (Element) -> [UInt8], _ write: (ArraySlice<Element>, [[UInt8]]) -> Void
     ) {

@@ -11,8 +11,8 @@ extension PostgresSnapshot {
 }
 
 extension PostgresTransaction {
-    /// Adds the changes of a scope to the search index. Only the last statement locks the scope's row, so pushes do not wait
-    /// while terms are computed and written. The caller has to commit immediately afterwards, to release this lock.
+    /// Adds the changes of a scope to the search index. Only the last statement locks the scope's row, so pushes do not wait while
+    /// terms are computed and written. The caller must commit immediately after this call, to release the lock.
     func indexTerms(of scope: ScopeID, limit: Int) throws -> Bool {
         // If two servers index the same scope at the same time, one server waits here until the other server has committed, and
         // then continues where the other server ended.

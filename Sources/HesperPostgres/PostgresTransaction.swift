@@ -12,9 +12,9 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
     /// retried.
     private var conflict: PostgresError?
 
-    /// The SQL clause that locks the rows of `table` that are read, so that, for example, a password does not change between its
-    /// check and the commit. An account is locked before its tickets, its devices and its scope. Other transactions can still
-    /// insert rows that reference a locked row.
+    /// The SQL clause that locks the rows that are read from `table`. The lock prevents, for example, that a password changes
+    /// between its check and the commit. An account is locked before its tickets, its devices and its scope. Other transactions can
+    /// still insert rows that reference a locked row.
     override func rowLock(on table: String) -> String { " FOR NO KEY UPDATE OF \(table)" }
 
     /// The maximum number of attempts to run a transaction that fails with a conflict. Conflicts are rare, because transactions

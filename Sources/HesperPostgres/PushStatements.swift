@@ -14,9 +14,9 @@ enum PushStatements {
         FROM scopes WHERE id = $1
         FOR NO KEY UPDATE
         """
-    /// Reads the states of objects. Parameters: scope, IDs, maximum total size of the bodies in bytes. A body with which the
-    /// total would exceed this size is null, as are all bodies after it. The columns are those of ``Row/state(of:)``. Each ID is
-    /// looked up with LATERAL. For `id = ANY ($2)`, the planner would assume ten IDs, and would read the whole scope if it
+    /// Reads the states of objects. Parameters: scope, IDs, maximum total size of the bodies in bytes. Bodies are returned until
+    /// their total size would exceed this maximum. All remaining bodies are null. The columns are those of ``Row/state(of:)``. Each
+    /// ID is looked up with LATERAL. For `id = ANY ($2)`, the planner would assume ten IDs, and would read the whole scope if it
     /// estimated that the scope has fewer objects.
     static let states = """
         SELECT id, sequence, section, CASE WHEN sum(bytes) OVER (ROWS UNBOUNDED PRECEDING) <= $3::bigint THEN body END,
@@ -95,9 +95,9 @@ enum PushStatements {
         DELETE FROM tag_names t USING unnest($2::bytea[], $3::uuid[]) AS n (name, tag)
         WHERE t.scope = $1 AND t.folded_name = n.name AND t.tag = n.tag
         """
-    /// Updates, for each attachment, the date since which no object has held it, or sets the date to null if an object holds
-    /// it. Schedules a sweep of each attachment, unless one is due earlier. Parameters: scope, array of attachments, current
-    /// date, date of the sweeps.
+    /// Updates the date since which no object has held each attachment. The date is null if an object holds the attachment. Schedules
+    /// a sweep of each attachment, unless one is due earlier. Parameters: scope, array of attachments, current date, date of the
+    /// sweeps.
     static let noteHolders = """
         WITH held AS (
             UPDATE blobs b SET unheld_since = CASE

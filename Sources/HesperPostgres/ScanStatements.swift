@@ -1,8 +1,8 @@
 import HesperStore
 
-/// Builds the statement of a scan, which reads a feed. The statement is a union of parts. Each part reads one index in the order
-/// of the result, and has a limit. Without these parts and limits, the planner, which does not know the number of rows, would
-/// read and sort all rows. Types that Hesper defines are written into the SQL text. Other types are arguments.
+/// Builds the statement of a scan, which reads a feed. The statement is a union of parts. Each part reads one index in the order of
+/// the result, and has a limit. Without parts and limits, the planner would read and sort all rows, because it does not know how
+/// many rows the scope has. Types that Hesper defines are written into the SQL text. Other types are arguments.
 struct ScanStatements {
     let reach: ScanFilter
     /// The types of app objects that the scan names, in the order of the arguments.

@@ -114,9 +114,9 @@ enum SchemaOfAttachments {
 
 /// Turns off the planner statistics of the column `scope`.
 enum SchemaOfStatistics {
-    /// A plan is made once and used for all scopes. With statistics on `scope`, the planner would assume that every scope is as
-    /// small as most scopes are, and its plans would read large scopes completely. Without statistics, it assumes that a scope
-    /// has 1/200 of the table's rows.
+    /// A plan is made once and used for all scopes. Most scopes are small. With statistics on `scope`, the planner would assume
+    /// that every scope is small, and its plans would read large scopes completely. Without statistics, it assumes that a scope has
+    /// 1/200 of the table's rows.
     static let statistics = tables.map { "ALTER TABLE \($0) ALTER scope SET STATISTICS 0;" }.joined(separator: "\n")
 
     static let tables = [

@@ -1,5 +1,5 @@
-/// The columns that version 6 added for the ancestors of texts, version 7 for checksums of parcels, and version 12 for the texts of
-/// apps' own objects.
+/// The columns for the ancestors of texts, which version 6 added, for checksums of parcels, which version 7 added, and for the texts
+/// of apps' own objects, which version 12 added.
 enum SchemaOfTexts {
     static let descent = """
         -- The clocks of those ancestors of the parcel's text that the server did not have when the text arrived, concatenated.

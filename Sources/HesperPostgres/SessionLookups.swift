@@ -1,9 +1,9 @@
 import HesperStore
 import NIOConcurrencyHelpers
 
-/// Looks up sessions by token. Every request starts with such a lookup. Lookups that arrive while a query is running
-/// are answered by the next query together. Therefore a batch of lookups costs little more than a single lookup. If a
-/// connection hangs, its lookups are soon retried on another connection.
+/// Looks up sessions by token. Every request starts with such a lookup. Lookups that arrive while a query is running are answered
+/// together by the next query, which costs little more than a single lookup. If a connection hangs, its lookups are soon retried on
+/// another connection.
 final class SessionLookups: Sendable {
     private let pool: PostgresPool
     private let log: (@Sendable (String) -> Void)?

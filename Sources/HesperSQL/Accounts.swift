@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// The beginning of a query whose rows ``StoredRow/account()`` decodes.
+/// The SELECT and FROM clauses of a query for accounts. ``StoredRow/account()`` decodes its rows.
 private let columns = """
     SELECT a.id, a.email, a.password_hash, a.creation_date, m.scope, a.email_verification_date, a.disabled_since
     FROM accounts a JOIN memberships m ON m.account = a.id

@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// The beginning of a query for blobs. ``HesperStore/StoredRow/blob(of:in:)`` decodes the first four columns.
+/// The SELECT and FROM clauses of a query for blobs. ``HesperStore/StoredRow/blob(of:in:)`` decodes the first four columns.
 private let columns = "SELECT nonce, byte_count, sha256, arrival_date, unheld_since, attachment FROM blobs"
 
 extension SQLSnapshot {
@@ -51,7 +51,7 @@ extension SQLTransaction {
             blob.name.key + [.integer(blob.data.byteCount), .text(blob.data.sha256), .date(blob.arrivalDate)],
             expecting: 1)
         try addBlobBytes(blob.data.byteCount, to: scope)
-        // A note may already hold the attachment.
+        // The INSERT statement assumes that no note has the attachment. If a note already has it, this corrects `unheld_since`.
         try updateUnheldDates(of: [blob.name.attachment], in: scope, at: blob.arrivalDate)
     }
 
@@ -69,7 +69,8 @@ extension SQLTransaction {
 
 // MARK: - Uploads
 
-/// The beginning of a query for uploads. ``HesperStore/StoredRow/upload()`` decodes all columns except the last, the scope.
+/// The SELECT and FROM clauses of a query for uploads. ``HesperStore/StoredRow/upload()`` decodes all columns except the last, the
+/// scope.
 private let uploadColumns = "SELECT id, attachment, length, sha256, is_finished, creation_date, scope FROM uploads"
 
 extension SQLSnapshot {

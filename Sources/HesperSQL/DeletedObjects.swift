@@ -2,7 +2,8 @@ import HesperModel
 import HesperStore
 
 extension SQLSnapshot {
-    /// Returns the IDs in the order of the sequence numbers of their DeletedObjects.
+    /// Returns the IDs of the objects that were merged directly into this object, in the order of the sequence numbers of their
+    /// DeletedObjects.
     public func mergedFrom(_ id: UniqueID, in scope: ScopeID) throws -> [UniqueID] {
         let rows = try sql.all(
             "SELECT id, sequence FROM tombstones WHERE scope = $1 AND merged_into = $2", [.scope(scope), .id(id)]

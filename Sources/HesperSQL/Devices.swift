@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// The beginning of a query whose rows ``StoredRow/device()`` decodes.
+/// The SELECT and FROM clauses of a query for devices. ``StoredRow/device()`` decodes its rows.
 private let columns = """
     SELECT node, account, name, app_version, user_agent, creation_date, last_use_date, read_date, last_use_address,
         token_scopes, token_expiry_date, token_tag
@@ -9,7 +9,8 @@ private let columns = """
     """
 
 extension SQLSnapshot {
-    /// If the device of the cursor no longer exists, the first page is returned again, so that no device is skipped.
+    /// Returns a page of an account's devices and access tokens, the most recently created first. If the device at `cursor` no
+    /// longer exists, returns the first page again, so that no device is skipped.
     public func devices(of account: UniqueID, tokens: Bool?, after cursor: NodeID?, limit: Int) throws -> [Device] {
         try sql.all(
             """

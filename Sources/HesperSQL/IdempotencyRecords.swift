@@ -18,8 +18,8 @@ extension SQLSnapshot {
 
 extension SQLTransaction {
     public func insert(_ record: IdempotencyRecord, in scope: ScopeID, limit: Int) throws {
-        // Each record gets the next `number` of its scope. After an insertion, at most one record is beyond the limit: the record
-        // whose `number` is the last one minus the limit.
+        // Each record gets the next `number` of its scope. After an insertion, at most one record exceeds the limit: the record
+        // whose `number` is the greatest `number` minus the limit.
         let last = "(SELECT number FROM idempotency_keys WHERE scope = $1 ORDER BY number DESC LIMIT 1)"
         try sql.enqueue(
             """

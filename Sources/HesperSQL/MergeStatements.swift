@@ -9,11 +9,11 @@ public enum MergeStatements {
         SELECT type, is_servers, text_origin, body, number FROM edits
         WHERE scope = $1 AND object = $2 AND last_clock >= $3 AND first_clock <= $3
         """
-    /// Finds the parcels of deleted objects that were rescued into an object, if the parcels arrived before the rescue and may contain
-    /// an edit with a given clock. The parameters are the scope, the new object and the clock.
+    /// Finds parcels of a deleted object whose words were rescued into a new object: those that arrived before the rescue and may
+    /// contain an edit with a given clock. The parameters are the scope, the new object and the clock.
     ///
-    /// The rescue has the sequence number of the rescued object's first parcel that is attributed to no device. The sequence number
-    /// of the DeletedObject may be greater, because a DeletedObject can change after the rescue, for example when an earlier
+    /// The sequence number of the rescue is that of the new object's first parcel that is attributed to no device. The sequence
+    /// number of the DeletedObject may be greater, because a DeletedObject can change after the rescue, for example when an earlier
     /// deletion arrives.
     public static let rescuedParcels = """
         SELECT e.type, e.is_servers, e.text_origin, e.body, e.object
@@ -24,7 +24,8 @@ public enum MergeStatements {
                 (SELECT min(r.sequence) FROM edits r WHERE r.scope = $1 AND r.object = $2 AND r.pushed_by IS NULL),
                 t.sequence)
         """
-    /// Finds the texts with missing ancestors among the edits of an object. The parameters are the scope and the object.
+    /// Finds the texts of an object that have missing ancestors (``Parcel/missingAncestors``). The parameters are the scope and the
+    /// object.
     public static let textDescents = """
         SELECT text_clock, missing_ancestors, sequence, text_name FROM edits
         WHERE scope = $1 AND object = $2 AND missing_ancestors IS NOT NULL

@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 
 extension Revocation {
-    /// The beginning of a query whose rows ``HesperStore/StoredRow/revocation()`` decodes.
+    /// The SELECT and FROM clauses of a query for revocations. ``HesperStore/StoredRow/revocation()`` decodes its rows.
     public static let columns = """
         SELECT scope, node, name, requested_by, request_date, moment, pass, sequence, finish_date,
             put_back, deleted, older, kept

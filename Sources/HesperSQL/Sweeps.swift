@@ -12,7 +12,8 @@ extension SQLSnapshot {
         ) { $0.bool(0) } ?? false
     }
 
-    /// Looks up in an index which rows of `edits` have texts that lost words, so that the bodies of the rows are not read.
+    /// Returns the recorded metadata of an object's values. Whether a text lost words in a merge is looked up in an index, so that
+    /// the bodies of the rows of `edits` are not read.
     public func versions(of object: UniqueID, in scope: ScopeID) throws -> [StoredVersion] {
         try sql.all(
             """

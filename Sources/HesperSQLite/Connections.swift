@@ -7,15 +7,15 @@ enum Connections {
     private static let readerLimit = 8
     /// The size of a reader's page cache, in KiB. A first sync reads each page once, so a larger cache would not help.
     private static let readerCache = 2_048
-    /// The size of the writer's page cache, in KiB. IDs are random, so writes change pages all over three indexes. For a scope
-    /// of a million notes, this cache holds the interior pages of these indexes and the leaf pages that change often.
+    /// The size of the writer's page cache, in KiB. IDs are random, so writes change pages throughout three indexes. For a scope of
+    /// a million notes, this cache holds the interior pages of these indexes and the leaf pages that change often.
     private static let writerCache = 65_536
     /// The size of the write-ahead log, in pages, at which a commit starts a checkpoint. Two pushes of 500 notes reach SQLite's
-    /// default of 1,000 pages (4 MB). With 4,000 pages (16 MB), a checkpoint writes an index page once for many commits, and
-    /// reading the log after a crash still takes only a few hundredths of a second.
+    /// default of 1,000 pages (4 MB). With 4,000 pages (16 MB), an index page that many commits change is written only once per
+    /// checkpoint. Reading the log after a crash still takes only a few hundredths of a second.
     private static let checkpointPages = 4_000
-    /// The size in bytes to which SQLite truncates the write-ahead log when SQLite begins to overwrite the log from its start.
-    /// During a long read the log may become much larger than this.
+    /// The size in bytes to which SQLite truncates a write-ahead log that is larger, when it begins to overwrite the log from the
+    /// start. During a long read, the log may become much larger.
     private static let logSizeLimit = 64 << 20
 
     static func configuration(
@@ -34,10 +34,10 @@ enum Connections {
         return configuration
     }
 
-    /// Opens a database that other processes may open or close at the same time. Retries `open` for up to `limit` while it
-    /// fails with SQLITE_BUSY. SQLite waits for most locks itself, but it fails immediately if two readers want to become
-    /// writers, which could deadlock (SQLite, `sqlite3_busy_handler`). This happens when the database is switched to a
-    /// write-ahead log, and on GRDB's first write.
+    /// Opens a database that other processes may open or close at the same time. Retries `open` for up to `limit` while it fails
+    /// with SQLITE_BUSY. SQLite waits for most locks itself. But if two readers want to become writers, it fails immediately to
+    /// avoid a deadlock (SQLite, `sqlite3_busy_handler`). This can happen when the database is switched to a write-ahead log, and
+    /// on GRDB's first write.
     static func waitingForOthers<T>(_ limit: Duration, _ open: () throws -> T) throws -> T {
         let end = ContinuousClock.now + limit
         while true {

@@ -36,7 +36,7 @@ struct DiskReserve {
         fill()
     }
 
-    /// Writes the reserve. If the disk becomes full, the reserve is smaller.
+    /// Writes the reserve. If the disk has too little space for all of it, a smaller reserve is written.
     func fill() {
         let file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
         guard file >= 0 else { return }

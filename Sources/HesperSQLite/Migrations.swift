@@ -17,8 +17,8 @@ enum Migrations {
     static var version: Int { all.count }
 
     /// Runs the migrations that the database needs.
-    /// - Parameter version: the version to migrate to. It is lower than the current one only in tests, and to read damaged
-    ///   databases of earlier versions.
+    /// - Parameter version: the version to migrate to. An earlier version than the current one is used only in tests and for
+    ///   reading damaged databases of that version.
     /// - Throws: ``StoreError/newerDatabase(version:known:)`` if a later version of Hesper has migrated the database, which is
     ///   then unchanged.
     static func run(on database: Database, to version: Int = Migrations.version) throws {

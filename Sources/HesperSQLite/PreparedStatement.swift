@@ -14,7 +14,7 @@ struct PreparedStatement {
 
     init(_ sql: String, on database: Database) throws {
         let cached = try database.cachedStatement(sql: sql)
-        // The cached statement may be in use, for example if two scans are merged, or if code that is called for each row of a
+        // The cached statement may be in use, for example if two scans are merged, or if the code that processes a row of the
         // statement runs the same statement.
         let isBusy = sqlite3_stmt_busy(cached.sqliteStatement) != 0
         statement = isBusy ? try database.makeStatement(sql: sql) : cached
@@ -69,7 +69,7 @@ struct PreparedStatement {
 
 // MARK: - Arguments
 
-/// Tells SQLite to copy a bound value, so that the bytes need not outlive the call.
+/// The constant SQLITE_TRANSIENT. SQLite then copies a bound value, so that the bytes need not remain valid after the call.
 private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
 /// A value that can be the argument of a statement.
@@ -81,8 +81,8 @@ protocol SQLiteBindable {
 extension PreparedStatement {
     var parameterCount: Int32 { sqlite3_bind_parameter_count(handle) }
 
-    /// The number in a parameter's name, for example 2 for `$2`. SQLite treats `$2` as a name: its own index for the parameter
-    /// depends on where the name first occurs in the statement.
+    /// The number in a parameter's name, for example 2 for `$2`. SQLite treats `$2` as a name. The index that SQLite assigns to the
+    /// parameter depends on where the name first occurs in the statement.
     func parameterNumber(_ index: Int32) -> Int? {
         sqlite3_bind_parameter_name(handle, index).flatMap { Int(String(cString: $0 + 1)) }
     }

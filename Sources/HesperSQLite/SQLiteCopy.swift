@@ -2,7 +2,7 @@ import GRDB
 import HesperModel
 import HesperStore
 
-/// A copy of a database, as in a backup or a restore. No server has the file of the copy open.
+/// A copy of a database in a file, for a backup or a restore. No server has this file open.
 public struct SQLiteCopy: Sendable {
     private let path: String
 

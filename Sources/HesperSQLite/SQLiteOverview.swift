@@ -3,8 +3,8 @@ import GRDB
 import HesperModel
 import HesperStore
 
-/// A summary of a database file. The file is only read, and its tables are not migrated. So a summary can be made while a server
-/// has the file open, and of tables of any version.
+/// A summary of a database file. The file is not changed, and its tables are not migrated. So the tables may have any version, and
+/// a server may have the file open.
 public struct SQLiteOverview: Sendable {
     /// The version of the database's tables.
     public let version: Int

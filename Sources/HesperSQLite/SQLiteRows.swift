@@ -19,7 +19,7 @@ public final class SQLiteRows: RowSource {
         configuration.label = "hesper"
         configuration.foreignKeysEnabled = true
         configuration.prepareDatabase { database in
-            // The mode is set before anything is read, so that the first read takes the lock and keeps it.
+            // The exclusive locking mode is set before anything is read, so that the first read acquires the lock and keeps it.
             try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -\(cache)")
         }
         let path = folder.appending(path: SQLiteStore.fileName).path

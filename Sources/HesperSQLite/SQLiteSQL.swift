@@ -47,7 +47,7 @@ struct SQLiteSQL: SQLConnection {
 /// Reads the rows of a statement one by one.
 final class SQLiteCursor: SQLCursor {
     private let row: PreparedStatement
-    /// Whether the statement is positioned at a row. As long as it is, no other code uses the cached statement, and the snapshot
+    /// Whether the statement is positioned at a row. While this is true, no other code uses the cached statement, and the snapshot
     /// cannot end.
     private var isOnRow: Bool
     /// Whether ``next(_:)`` has already returned the row at which the statement is positioned.

@@ -9,8 +9,8 @@ extension SQLiteSnapshot {
         func add(_ sql: String, _ type: String?, isDeleted: Bool) throws {
             let rows = try prepare(sql)
             rows.bind(scope, scan.sequences.lowerBound, scan.sequences.upperBound, type)
-            // Advance to the first row immediately. Until its first step, a cached statement does not count as in use, and another
-            // cursor with the same SQL would get the same statement.
+            // Advance to the first row immediately. Before its first step, a cached statement is not considered in use, so that
+            // another cursor with the same SQL would get the same statement.
             if try rows.step() { cursors.append(ScanCursor(rows: rows, isDeleted: isDeleted)) }
         }
         func add(_ types: ScanFilter.Types, _ sql: String, isDeleted: Bool) throws {

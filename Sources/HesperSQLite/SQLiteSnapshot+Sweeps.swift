@@ -13,8 +13,8 @@ extension SQLiteSnapshot {
             [.scope(scope), .id(object), .integer(position)]
         ) { $0.integer(0) }
         guard !numbers.isEmpty else { return ([], true) }
-        // The index `edits_lost_words` contains the rows whose texts lost words. The column is not read from the table, where it
-        // is stored after the body, because the body would be read as well.
+        // The index `edits_lost_words` contains the rows whose texts lost words. The table stores the column `has_lost_words` after
+        // the body, so reading the column from the table would also read the body.
         let lost = Set(
             try sql.all(
                 """

@@ -86,9 +86,9 @@ private struct FileInspection {
         }
     }
 
-    /// Compares the search index with the terms of the stored texts: the positions of each term, and the number of terms of
-    /// each note, which ranking uses. The positions are compared as two sums of hashes, so the memory use does not grow with the
-    /// index. Each term is looked up in the index as a search does it.
+    /// Compares the search index with the terms of the stored texts: the positions of each term, and the number of terms of each
+    /// note, which ranking uses. The positions are compared as two sums of hashes, so the memory use does not grow with the index.
+    /// Each term is looked up in the index in the same way as in a search.
     mutating func inspectTerms() throws {
         try database.execute(
             sql: """

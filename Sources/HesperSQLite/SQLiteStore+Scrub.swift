@@ -30,7 +30,7 @@ extension SQLiteStore {
         }
         for _ in 0..<attempts {
             let isDone = try await onWriter { database in
-                // Fail immediately if a reader uses the log, so that other writes need not wait for this reader.
+                // If a reader uses the log, fail immediately, so that other writes do not wait for this reader.
                 let busyTimeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
                 try database.execute(sql: "PRAGMA busy_timeout = 0")
                 defer { try? database.execute(sql: "PRAGMA busy_timeout = \(busyTimeout)") }

@@ -159,8 +159,7 @@ public final class SQLiteStore: Store {
             // close one more connection that can write.
             try DatabaseQueue(path: pool.path, configuration: pool.configuration).close()
         }
-        // The reserve may take the last free space of the disk, so write it only if no other process needs this space for the
-        // write-ahead log.
+        // The reserve may fill the disk, so write it only if no other process needs the space for the write-ahead log.
         if access(path + "-shm", F_OK) != 0 { reserve.fill() }
     }
 

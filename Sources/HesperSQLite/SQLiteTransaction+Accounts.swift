@@ -19,8 +19,8 @@ extension SQLiteTransaction {
             uniqueID: id, email: email, passwordHash: passwordHash, creationDate: creationDate, scope: scope)
     }
 
-    /// Deletes the scope's rows of `terms`, a virtual table. Foreign keys, by which rows of other tables are deleted with the
-    /// scope, are impossible in virtual tables.
+    /// Deletes the scope's rows of the virtual table `terms`. The rows of other tables are deleted by foreign keys, which virtual
+    /// tables cannot have.
     func eraseRows(of scope: ScopeID) throws {
         try sql.enqueue(
             "DELETE FROM terms WHERE rowid IN (SELECT number FROM documents WHERE scope = $1)", [.scope(scope)])

@@ -2,8 +2,8 @@ import HesperModel
 import HesperStore
 
 extension SQLiteSnapshot {
-    /// If `types` is a list `withAppObjects`, returns a list that names the app-defined types of the scope instead. Returns any
-    /// other value unchanged.
+    /// Replaces `withAppObjects`, which stands for all app-defined types, with the names of the app-defined types that the scope
+    /// contains. Returns any other value unchanged.
     /// - Parameter sql: the statement that finds the next type, ``ScanStatements/nextObjectType`` or
     ///   ``ScanStatements/nextDeletedType``.
     func named(_ types: ScanFilter.Types, in scope: ScopeID, _ sql: String) throws -> ScanFilter.Types {

@@ -1,5 +1,5 @@
-/// The columns that version 7 added for the ancestors of texts, version 8 for checksums of parcels, and version 13 for the texts of
-/// apps' own objects.
+/// The columns for the ancestors of texts, which version 7 added, for checksums of parcels, which version 8 added, and for the texts
+/// of apps' own objects, which version 13 added.
 enum SchemaOfTexts {
     static let descent = """
         -- The clocks of those ancestors of the parcel's text that the server did not have when the text arrived, concatenated.

@@ -36,7 +36,7 @@ struct Backend: Sendable {
 
     var epoch: UInt64 { store.installation.epoch }
 
-    /// Objects that were deleted before this time can no longer be restored.
+    /// The earliest deletion that can still be undone: objects that were deleted before this time can no longer be restored.
     var graceStart: Timestamp { now().adding(-grace) }
 
     func scope(of session: Session) -> Scope {

@@ -22,7 +22,7 @@ public struct HesperServer: Sendable {
     private let indexer: TermIndexer
     private let sweeper: Sweeper
     private let revoker: Revoker
-    /// Starts ``revoker`` when it is fired.
+    /// Fired after each revocation, so that ``revoker`` starts immediately.
     private let revoking = Trigger()
     private let eventHubService: EventHubService
     private let certificate: ServerCertificate?
@@ -187,8 +187,8 @@ public struct HesperServer: Sendable {
 
     private func http1(_ permits: ConnectionPermits) -> HTTP1Channel.Configuration {
         let limits = settings.connections
-        // The decoder counts the path as a header, so its limit is the sum of the limits of headers and path. ConnectionGuard
-        // enforces each limit exactly.
+        // The decoder counts the path as a header. Its limits are therefore the sum of the limits for headers and for the path.
+        // ConnectionGuard enforces each of these limits exactly.
         let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: Limits.headerBytes + limits.uriBytes,
             maxHeaderListSize: Limits.headerBytes + limits.uriBytes, maxHeaderFieldCount: 128)

@@ -49,7 +49,7 @@ public struct ServerSettings: Sendable {
     public var mailLimits = MailLimits()
     /// The maximum request rate of an account; nil for no limit.
     public var requests: Rate? = Rate(burst: 12_000, perMinute: 12_000)
-    /// The number of concurrent requests above which responses contain `Retry-After`.
+    /// If more than this number of requests are being processed, responses contain `Retry-After`.
     public var busyRequests = 512
     /// The maximum rate of ephemeral messages of a device.
     public var ephemerals = Rate(burst: 100, perMinute: 1_200)
@@ -97,7 +97,7 @@ public struct ConnectionLimits: Sendable {
     public var countsLoopback = false
     /// The maximum size of path and query, in bytes.
     public var uriBytes = 8 << 10
-    /// The time in which the head of a request must arrive, and after which an idle connection is closed, in seconds.
+    /// The time in which the head of a request must arrive, in seconds. A connection that is idle for this time is closed.
     public var idleSeconds = 75
     /// The time in which a body must arrive completely, in seconds. If at least ``bodyBytes`` have arrived at the end of this
     /// time, the time starts again.
@@ -112,14 +112,15 @@ public struct ConnectionLimits: Sendable {
 
 /// Limits on hashing passwords.
 public struct PasswordLimits: Sendable {
-    /// The costs that an operator may set: from 16 MiB of memory, which the author of RFC 7914 suggested for sign-in, to 1 GiB.
+    /// The costs that an operator may set. The lowest cost takes 16 MiB of memory, which the author of RFC 7914 suggested for
+    /// sign-in. The highest cost takes 1 GiB.
     public static let costs = 14...20
     /// The binary logarithm of scrypt's N. With r = 8 and p = 1, a cost of 17 takes 128 MiB, which OWASP recommends (Password
     /// Storage Cheat Sheet).
     public var cost = 17
     /// The maximum number of hashes that are computed at the same time.
     public var maxConcurrent = 2
-    /// The maximum number of requests that wait until a password can be hashed. Further requests are refused.
+    /// The maximum number of requests that wait for the hashing of a password. Further requests are refused.
     public var waiting = 64
 
     public init() {}
@@ -127,7 +128,7 @@ public struct PasswordLimits: Sendable {
 
 /// Limits on attempts at passwords and codes, and on the creation of accounts.
 public struct SignInLimits: Sendable {
-    /// The number of attempts at one account from one address that are permitted before the first wait.
+    /// The number of failed attempts at one account from one address after which the first wait is required.
     public var freeTries = 10
     /// The first wait after failed attempts, in seconds. Each later wait is twice as long as the previous one.
     public var firstWaitSeconds = 1
@@ -135,8 +136,8 @@ public struct SignInLimits: Sendable {
     public var longestWaitSeconds = 15 * 60
     /// If there is no attempt for this time, in seconds, the count of failed attempts starts again at 0.
     public var forgetSeconds = 24 * 60 * 60
-    /// The maximum rate of failed attempts at one account from all addresses together. If it is exceeded, each address has only
-    /// one attempt before it must wait.
+    /// The maximum rate of failed attempts at one account from all addresses together. If this rate is exceeded, each address is
+    /// permitted only one attempt, instead of ``freeTries``, before it must wait.
     public var perAccount = Rate(burst: 20, perMinute: 10)
     /// The maximum number of concurrent sign-ins from one address. Loopback is not limited.
     public var maxConcurrentPerAddress = 16
@@ -159,7 +160,7 @@ public struct SearchLimits: Sendable {
     public init() {}
 }
 
-/// The maximum rate of events: how many may happen at once, and how many per minute on average.
+/// A maximum rate: the number of events that may happen at once, and the average number of events per minute.
 public struct Rate: Sendable {
     public var burst: Int
     public var perMinute: Int

@@ -25,12 +25,12 @@ public protocol Store: Sendable {
     var signals: (any Signals)? { get }
     /// The state of the connection pool; nil if the database has no connection pool.
     var poolStatus: PoolStatus? { get }
-    /// Whether other processes may have committed since the previous call. Not called if the store has ``signals``.
+    /// Whether other processes may have committed since the previous call. This is called only if ``signals`` is nil.
     func otherProcessesHaveCommitted() async throws -> Bool
     /// The identity of the installation. All servers on this database have the same installation.
     var installation: Installation { get }
-    /// The stage for resumable uploads, if the database stores the bytes of uploads so that every server can continue an upload.
-    /// Nil if the database does not store these bytes.
+    /// The stage that stores the bytes of resumable uploads in the database, so that every server can continue an upload. Nil if
+    /// the database does not store these bytes.
     var uploadStage: (any UploadStage)? { get }
     /// Removes deleted data from the database's files, if the database does not do so itself. Called after an account was
     /// deleted.
@@ -78,7 +78,7 @@ public protocol Snapshot: SweepSnapshot, RevocationSnapshot {
 
     // MARK: A scope
     func head(of scope: ScopeID) throws -> ScopeHead?
-    /// The sequence number and the devices of each of these scopes. The result does not contain scopes that do not exist.
+    /// The sequence numbers and devices of these scopes. Scopes that do not exist are not in the result.
     func scopeStatuses(of scopes: [ScopeID]) throws -> [ScopeID: ScopeStatus]
     func state(of id: UniqueID, in scope: ScopeID) throws -> ObjectState?
     /// Calls `body` with each row of a scan, until there are no more rows or `body` returns false.
@@ -161,7 +161,7 @@ public protocol Transaction: Snapshot, SweepTransaction, RevocationTransaction {
     func deleteTicket(_ token: TokenHash) throws -> Bool
     func deleteTickets(for purpose: Ticket.Purpose, of account: UniqueID) throws
     func deleteTickets(endedBy date: Timestamp) throws
-    /// Records that a device has sent a request. If an argument is nil, the stored value is not changed.
+    /// Records that a device has sent a request. For an argument that is nil, the stored value is not changed.
     /// - Parameter readSequence: the sequence number up to which the device had read the notes; nil if it did not request a feed
     ///   of notes.
     func recordUse(

@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-/// The destination of an export: standard output, or a file. The file gets its final name when it is complete and on disk.
+/// The destination of an export: standard output, or a file. The file has a temporary name until it is complete and on disk.
 final class ArchiveFile {
     /// The path that the user specified.
     let path: String

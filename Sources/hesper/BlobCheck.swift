@@ -28,7 +28,8 @@ struct BlobCheck {
         do {
             for try await chunk in try await blobs.read(blob.name, 0..<blob.data.byteCount) { hasher.update(chunk) }
         } catch is BlobMissing {
-            // If the attachment still exists, its data is missing. Otherwise the attachment was deleted during the check.
+            // If the attachment still exists, its data is missing. Otherwise the attachment was deleted during the check, which is
+            // not an error.
             let isKnown = try await store.read { try $0.blob(of: id, in: blob.name.scope) } == blob
             return isKnown ? "The data of attachment \(id) is missing: \(blob.name) does not exist." : nil
         }

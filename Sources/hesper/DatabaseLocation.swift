@@ -12,7 +12,7 @@ enum DatabaseLocation: Equatable {
     /// A libpq connection URI. It may contain a password, so it must not be logged or printed.
     case postgres(String)
 
-    /// The error of a text that is not a valid location of a database.
+    /// The error for a text that is not a valid location of a database.
     struct Invalid: Error { let reason: String }
 
     private static let file = "sqlite:"
@@ -89,7 +89,7 @@ enum DatabaseLocation: Equatable {
     }
 
     /// Checks that a folder contains a database.
-    /// - Parameter hint: how to select another folder, for the error message.
+    /// - Parameter hint: the words in the error message that state how to select another folder.
     /// - Throws: ``Failure`` if the folder contains no database.
     static func checkFile(in folder: String, toName hint: String) throws {
         let folder = URL(filePath: folder)

@@ -6,9 +6,9 @@ struct Failure: Error, Equatable {
         case failed = 1
         /// The command line is invalid.
         case usage = 64
-        /// The input cannot be used, so trying again does not help. Only `capture-mail` ends with this and the next two.
+        /// The input is not valid, so a retry would fail too. Only `capture-mail` uses this status and the next two.
         case unusableData = 65
-        /// A temporary failure.
+        /// A temporary failure. A retry may succeed.
         case tryLater = 75
         /// The access token is not valid.
         case noPermission = 77

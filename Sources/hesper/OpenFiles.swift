@@ -1,7 +1,7 @@
 import Foundation
 
-/// The limit on the number of files and connections that the process may have open. By default it is often 1,024, but the
-/// process may raise it.
+/// The limit on the number of files and connections that the process may have open. The default is often 1,024. The process itself
+/// may raise it.
 enum OpenFiles {
     /// The number of files, such as database files, attachments and logs, that a server may open in addition to its connections.
     private static let others = 512

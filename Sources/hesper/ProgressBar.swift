@@ -33,7 +33,7 @@ struct ProgressBar {
             let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: ProgressBar.width - filled)
             write("\r[\(bar)] \(done) of \(total) \(label)")
         } else {
-            // Operations with few steps print no progress.
+            // For an operation with few steps, no progress is printed.
             let step = max(total / ProgressBar.lines, 500)
             guard done - shown >= step else { return }
             write("\(done) of \(total) \(label)\n")

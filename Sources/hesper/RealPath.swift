@@ -10,7 +10,7 @@ struct RealPath: Equatable {
     init(_ path: String) {
         let start = path.hasPrefix("/") ? "" : FileManager.default.currentDirectoryPath
         var found: [String] = []
-        // The remaining components in reverse order, so that the next component is the last element.
+        // The components that are not resolved yet, in reverse order: the next component is the last element.
         var rest = Array(RealPath.split("\(start)/\(path)").reversed())
         var links = 0
         while let part = rest.popLast() {

@@ -62,8 +62,8 @@ struct Serve: AsyncParsableCommand {
             }
             try await checkClaim(store, blobs, logger)
             let stage = try store.uploadStage ?? UploadFolder(path: settings.uploads)
-            // The certificate is created only after the store was opened. If the data folder is partly restored, opening the
-            // store fails, and no certificate is written to the folder.
+            // The store is opened before the certificate is created. If the data folder is only partly restored, this fails, and no
+            // certificate is written to the folder.
             var instructions: [String] = []
             if let own { instructions = try own.instructions(try await own.prepare().authority) }
             var services: [any Service] = []

@@ -6,7 +6,7 @@ struct ShareFolder {
     let webApp: String?
     /// The path of the file `openapi.yaml`; nil if it was not found.
     let contract: String?
-    /// Log messages about files that were not found.
+    /// A log message for each file that was not found.
     let missing: [String]
 
     static let webAppName = "Public"
@@ -14,8 +14,8 @@ struct ShareFolder {
     private static let pageName = "index.html"
 
     /// Finds the static files in the configured folder. If no folder is configured, searches `share/hesper` beside the folder of
-    /// the binary, and then the working directory. The web app and `openapi.yaml` are searched separately. The API works even if
-    /// neither of them is found.
+    /// the binary, and then the working directory. Each of `Public` and `openapi.yaml` is searched for separately. The API works
+    /// even if neither is found.
     static func find(
         named folder: String?, binary: String = ShareFolder.binary, workingDirectory: String = "."
     ) -> ShareFolder {

@@ -45,10 +45,10 @@ public struct BackupSeries: Sendable {
         }
     }
 
-    /// Creates a backup. When the backup is complete and durable, it gets its dated name. The folder of the series must exist.
-    /// This function does not create that folder, because the backup would then be written to the wrong disk if the right disk is
-    /// not mounted.
-    /// - Parameter make: writes the backup to `folder`. It may create hard links to the bytes in `earlier`.
+    /// Creates a backup. When the backup is complete and durable, it gets its dated name. The folder of the series must exist: if
+    /// it were created here while its disk is not mounted, the backup would be written to another disk.
+    /// - Parameter make: writes the backup to `folder`. It may create hard links to the bytes in `earlier`, the latest complete
+    ///   backup, which is nil if there is none.
     /// - Throws: ``BackupInUse`` if another process creates or removes a backup, or an error of `make`.
     public func add(
         _ make: (_ folder: BackupFolder, _ earlier: BackupFolder?) async throws -> BackupManifest

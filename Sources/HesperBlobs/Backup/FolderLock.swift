@@ -5,7 +5,8 @@ import HesperStore
 public final class FolderLock: Sendable {
     private let descriptor: Int32
 
-    /// - Parameter isShared: whether several processes may hold the lock at the same time. All of them must request a shared
+    /// Locks the folder, without waiting for other processes.
+    /// - Parameter isShared: true for a shared lock, which several processes may hold at the same time; false for an exclusive
     ///   lock.
     /// - Returns: nil if another process holds a conflicting lock.
     public init?(_ path: String, isShared: Bool = false) throws {

@@ -52,7 +52,7 @@ final class S3Client: Sendable {
                 try await response.body.collect(upTo: S3Client.responseLimit)
             }
             let collected = S3Response(headers: response.headers, body: body, xml: S3XML(reading: String(buffer: body)))
-            // For operations that take long, S3 sends a successful status before it knows the outcome. If the operation then
+            // For operations that take long, S3 sends a successful status before the operation is complete. If the operation then
             // fails, the error is in the body.
             if let error = collected.xml, error.name == "Error" {
                 throw S3Failure(what: self.name(of: request), status: .internalServerError, code: error["Code"])

@@ -8,9 +8,9 @@ import Foundation
 /// - `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, and `AWS_SESSION_TOKEN` for temporary credentials.
 /// - `AWS_REGION` or `AWS_DEFAULT_REGION`: the region. If an endpoint is set, the default is `us-east-1`.
 /// - `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`: the URL of a service other than Amazon S3, with `http://` or `https://`.
-/// - `HESPER_S3_PATH_STYLE`: `true` if the path of a request contains the bucket, `false` if the host name contains the bucket.
-///   If an endpoint is set, the default is `true`. For Amazon S3, the default is `false`, unless the name of the bucket contains
-///   dots, because the TLS certificate does not cover such host names.
+/// - `HESPER_S3_PATH_STYLE`: `true` if the path of a request contains the bucket, `false` if the host name contains the bucket. The
+///   default is `true` if an endpoint is set, or if the name of the bucket contains dots, because the TLS certificate of Amazon S3
+///   does not cover such host names. Otherwise, the default is `false`.
 ///
 /// A variable that is set to an empty string is treated as not set.
 public struct S3Location: Sendable, Equatable {

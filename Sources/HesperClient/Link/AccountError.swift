@@ -23,13 +23,13 @@ public enum AccountError: Error, Equatable, Sendable {
     case signUpClosed
     /// There is already an account with this e-mail address.
     case emailTaken
-    /// The server does not accept a value. The first associated value is its name (`email`, `password`, `deviceName` or `invitation`),
-    /// the second is the reason.
+    /// The server rejected a field of the request. The associated values are the name of the field (`email`, `password`,
+    /// `deviceName` or `invitation`) and the reason.
     case invalidField(String, String)
     /// The local copy belongs to another account. The associated value is its e-mail address.
     case otherAccount(String)
-    /// The server is unavailable or failed. The first associated value is the reason; `retryAfter` is the delay that the server asked
-    /// for.
+    /// The server is unavailable or failed. The first associated value is the reason; `retryAfter` is the delay before the next
+    /// attempt, if the response states it.
     case serverFailed(String, retryAfter: Duration?)
 }
 
@@ -69,7 +69,7 @@ extension AccountError {
         }
     }
 
-    /// Converts a problem with which the server refused to sign up, in or out.
+    /// Converts the problem of an error response to a sign-up, sign-in or sign-out request.
     init(_ problem: ServerProblem) {
         let retryAfter = problem.retryAfter.map { Duration.seconds($0) }
         switch problem.kind {

@@ -55,13 +55,13 @@ package struct Accounts: Sendable {
     ) async throws(AccountError) -> Session {
         let session = try await enter("/v1/devices", credentials)
         guard let earlier, earlier.account != session.account else { return session }
-        // This is another account than that of the local copy, so the new device is signed out again. If this request fails, the
-        // device remains in the account's list of devices, where the owner can remove it.
+        // The account is not that of the local copy, so the new device is signed out again. If signing out fails, the device
+        // remains in the account's list of devices, where the owner can remove it.
         try? await signOut(session)
         throw .otherAccount(earlier.email)
     }
 
-    /// Revokes the token of a session. It succeeds if the token was already revoked.
+    /// Revokes the token of a session. No error is thrown if the token was already revoked.
     package func signOut(_ session: Session) async throws(AccountError) {
         guard let token = session.token else { return }
         let response = try await send(ServerRequest("DELETE", "/v1/devices/\(session.device)", token: token))

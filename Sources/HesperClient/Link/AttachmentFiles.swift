@@ -1,18 +1,18 @@
 internal import Foundation
 package import HesperModel
 
-/// Stores the bytes of attachments in files on this device. A file is written in parts, and then finished; after that it never changes.
-/// Its name is the ID of the attachment for which it was written.
+/// Stores the bytes of attachments in files on this device. A file is written in parts, and then finished. A finished file never
+/// changes. The name of a file is the ID of the attachment for which it was written.
 package protocol AttachmentFiles: Sendable {
     /// The file of an attachment; nil if there is none.
     func file(_ id: UniqueID) throws -> AttachmentFile?
 
     /// Appends bytes to an unfinished file, which is created if there is none.
     /// - Parameter offset: the size of the file before the bytes are appended.
-    /// - Throws: ``AttachmentFilesError``. If the disk is full, the file has its earlier size.
+    /// - Throws: ``AttachmentFilesError``. If the disk is full, the file keeps its earlier size.
     func append(_ bytes: [UInt8], to id: UniqueID, at offset: Int64) throws
 
-    /// Reads bytes of a file, finished or not. Fewer bytes are returned at its end.
+    /// Reads `count` bytes of a file, finished or not; fewer at the end of the file.
     /// - Throws: ``AttachmentFilesError/missing`` if there is no file.
     func read(_ id: UniqueID, at offset: Int64, count: Int) throws -> [UInt8]
 
@@ -38,7 +38,7 @@ package struct AttachmentFile: Sendable, Equatable {
 
 package enum AttachmentFilesError: Error, Equatable {
     case missing
-    /// Bytes cannot be appended at the given offset: the file is complete, or has another length.
+    /// Bytes cannot be appended: the file is finished, or its size differs from the given offset.
     case wrongOffset
     /// The size or the hash of a file differs from that of its attachment. The associated value is the actual size and hash.
     case damaged(AttachmentData)

@@ -1,4 +1,4 @@
-/// Parses an event stream (`text/event-stream`, WHATWG HTML) as its bytes arrive, however they are split.
+/// Parses an event stream (`text/event-stream`, WHATWG HTML) whose bytes arrive in pieces of any size.
 ///
 ///     var parser = EventParser()
 ///     for chunk in chunks { for event in try parser.consume(chunk) { … } }
@@ -6,8 +6,8 @@
 /// An event without data is not returned, as the standard requires. There is one exception: the server states the delay
 /// before a reconnection in an event that has only the field `retry`, and this event is returned with an empty name.
 package struct EventParser: Sendable {
-    /// The size of the largest event, in bytes. A page in an event ends early once it exceeds 256 KiB, but it may
-    /// contain one object of any size.
+    /// The size of the largest event, in bytes. The server ends the page in an event when the page exceeds 256 KiB. The last object
+    /// of the page may have any size.
     package static let maximumEventBytes = 16 << 20
 
     /// The value of the stream's latest field `id`.

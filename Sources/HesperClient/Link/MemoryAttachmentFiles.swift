@@ -5,8 +5,8 @@ package final class MemoryAttachmentFiles: AttachmentFiles {
     private let files = Locked<[UniqueID: (bytes: [UInt8], isFinished: Bool)]>([:])
     private let capacity: Int
 
-    /// Creates an object without files.
-    /// - Parameter capacity: the maximum number of bytes of all files. Beyond it, writing fails as on a full disk.
+    /// Creates an empty storage.
+    /// - Parameter capacity: the maximum number of bytes of all files. A write that would exceed it fails as on a full disk.
     package init(capacity: Int = .max) { self.capacity = capacity }
 
     package func file(_ id: UniqueID) -> AttachmentFile? {

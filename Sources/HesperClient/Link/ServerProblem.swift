@@ -6,8 +6,8 @@ package import HesperModel
 package struct ServerProblem: Error, Sendable, Equatable {
     /// The status of the response or of the rejection; 0 for a problem that this library detected.
     package var status: Int
-    /// The code of the problem. The response of a proxy has none: it is then `unavailable` (502, 503 or 504) or
-    /// `unexpected`.
+    /// The code of the problem. The response of a proxy has no code. The slug is then `unavailable` for the statuses 502, 503 and
+    /// 504, and `unexpected` for all others.
     package var slug: String
     package var title: String
     /// The explanation for the user, in one or two sentences.

@@ -16,8 +16,8 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Parses an address.
-    /// - Throws: ``Invalid`` if it does not begin with `https:`, or has a user, a path, a query or a fragment. `http:`
-    ///   is allowed for loopback addresses, because such requests do not leave the machine.
+    /// - Throws: ``Invalid`` if it does not begin with `https:`, or has a user, a path, a query or a fragment. `http:` is allowed
+    ///   for loopback addresses, because requests to them do not leave the machine.
     package init(_ text: String) throws(Invalid) {
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
             let host = parts.host?.lowercased(), !host.isEmpty, parts.user == nil, parts.password == nil,
@@ -41,7 +41,7 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
         return URL(string: description + path)
     }
 
-    /// Whether the host is a loopback address by its form. Names are not resolved.
+    /// Whether the host is a loopback address, `localhost`, or a name that ends with `.localhost`. Names are not resolved.
     private static func isLoopback(_ host: String) -> Bool {
         if host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || host == "[::1]" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)

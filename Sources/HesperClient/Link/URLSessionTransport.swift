@@ -11,11 +11,12 @@ internal import Foundation
 /// deallocated.
 package final class URLSessionTransport: Transport {
     package struct Limits: Sendable {
-        /// The time without a byte in either direction after which a request fails.
+        /// The maximum time in which no byte is sent or received. A request that exceeds it fails.
         package var silence: Duration = .seconds(60)
-        /// The time after which a request fails. The server waits at most 10 minutes for a body of 4 MiB.
+        /// The maximum duration of a request. The server waits at most this long for a body of 4 MiB.
         package var total: Duration = .seconds(600)
-        /// The time without a byte after which a stream of events ends. The server sends a comment at least every 20 s.
+        /// The maximum time in which no byte of an event stream is received. A stream that exceeds it ends. The server sends a
+        /// comment at least every 20 s.
         package var streamSilence: Duration = .seconds(45)
         /// The maximum size of a response body, in bytes. The response to a push contains at most 32 MiB of the objects
         /// that the push names, a page of about 4 MiB, and the results.
@@ -60,7 +61,8 @@ package final class URLSessionTransport: Transport {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 exchanges.begin(task, .request(Incoming(), continuation))
-                // If the task was cancelled before `begin` was called, `onCancel` found no request to end.
+                // If the task was cancelled before `begin` was called, `onCancel` found no request to end. The request is then
+                // ended here.
                 if Task.isCancelled { exchanges.fail(task, .cancelled) } else { task.resume() }
             }
         } onCancel: {
@@ -88,7 +90,7 @@ package final class URLSessionTransport: Transport {
         guard let url = server.url(path: request.path) else { return nil }
         var urlRequest = URLRequest(url: url)
         urlRequest.httpMethod = request.method
-        // Foundation counts this timeout from the last byte that arrived or was sent, so it limits the silence and not the whole
+        // Foundation counts this timeout from the last byte that was sent or received, so it does not limit the duration of the
         // request.
         urlRequest.timeoutInterval =
             TimeInterval(silence.components.seconds)
@@ -145,7 +147,7 @@ private enum Exchange {
 
 /// The delegate of URLSession, which passes responses to the requests in progress.
 ///
-/// Continuations are resumed outside the lock, because the resumed code may end another request.
+/// Continuations are resumed outside the lock, because the resumed code may end another request, which takes the lock again.
 private final class Exchanges: NSObject, URLSessionDataDelegate, Sendable {
     private let server: ServerURL
     private let bodyBytes: Int
@@ -267,9 +269,9 @@ private final class Exchanges: NSObject, URLSessionDataDelegate, Sendable {
         }
     }
 
-    /// Ends a request that cannot be repeated. On Linux, libcurl repeats a request if the server closes a connection that was kept
-    /// open without responding. Foundation then calls this method to ask for the body: it does not send the body of `URLRequest`
-    /// again, and would loop until the timeout.
+    /// Ends a request whose body would have to be sent again. On Linux, libcurl repeats a request if the server closes a reused
+    /// connection without a response. Foundation does not send the body of the `URLRequest` again, but calls this method to get
+    /// another body, and would repeat this until the timeout.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping (InputStream?) -> Void

@@ -34,9 +34,8 @@ indirect enum Expression: Sendable {
     case compare(Column, Operator, Value)
     case isIn(Column, [Value])
     case containsText(Column, String)
-    /// The set in a column contains an element. `key` is the last part of the name of the element's register. `id` is the ID of a tag
-    /// or an attachment; nil for other elements. A set also contains a tag or an attachment through the registers of IDs that were
-    /// merged into it.
+    /// Whether the set in a column contains an element. `key` is the last part of the name of the element's register. `id` is the
+    /// ID of a tag or an attachment; nil for other elements. If other tags were merged into the tag, their registers count too.
     case containsElement(Column, key: String, id: UniqueID?)
     case both(Expression, Expression)
     case either(Expression, Expression)
@@ -61,7 +60,7 @@ indirect enum Expression: Sendable {
         case .containsElement(let column, let key, let id): try containsElement(column, key, id, context)
         case .both(let left, let right): "(\(try left.sql(context)) AND \(try right.sql(context)))"
         case .either(let left, let right): "(\(try left.sql(context)) OR \(try right.sql(context)))"
-        // A comparison with an absent value is NULL, which is treated as false, so that its negation is true.
+        // A comparison with an absent value is NULL. It is treated as false, so that its negation is true.
         case .not(let expression): "NOT coalesce(\(try expression.sql(context)), 0)"
         case .invalid(let message): throw StoreError.invalidQuery(message)
         }
@@ -104,8 +103,8 @@ indirect enum Expression: Sendable {
             }
             return "coalesce(\(sql: Column.json(attribute)) <> 0, 0)"
         }
-        // The object has several registers in the set, because other objects were merged into it. The register with the greatest clock
-        // determines whether the object is a member (merge.md, Membership).
+        // The tag has several registers in the set, because other tags were merged into it. The register with the greatest clock
+        // determines whether the set contains the tag (merge.md, Membership).
         let registers = keys.map { key -> SQL in
             let attribute = "\(name).\(key)"
             return "SELECT \(sql: Column.json(attribute)) AS isIn, clocks ->> '$.\"\(sql: attribute)\"' AS clock"

@@ -14,7 +14,7 @@ public struct Fields<Object: SyncedObject>: Sendable {
     public var id: Field<Object, ObjectID<Object>> { Field(.id) }
 }
 
-/// A property of a type, or a property of a record in it, in predicates, orders and indexes.
+/// Refers to a property of a type, or to a property of one of its records, in predicates, orders and indexes.
 @dynamicMemberLookup
 public struct Field<Object: SyncedObject, Value>: Sendable {
     let column: Column

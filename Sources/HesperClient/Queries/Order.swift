@@ -25,13 +25,13 @@ public struct Order<Object: SyncedObject>: Sendable, ExpressibleByArrayLiteral {
         Order(Field(path).column, isDescending: true)
     }
 
-    /// Orders from the smallest value to the greatest, also by a property of a record: `.ascending {
+    /// Orders by a property of the object or of one of its records, from the smallest value to the greatest: `.ascending {
     /// $0.$servings.count }`.
     public static func ascending<Value: MergedValue>(_ field: (Fields<Object>) -> Field<Object, Value>) -> Self {
         Order(field(Fields()).column, isDescending: false)
     }
 
-    /// Orders from the greatest value to the smallest, also by a property of a record: `.descending {
+    /// Orders by a property of the object or of one of its records, from the greatest value to the smallest: `.descending {
     /// $0.$servings.count }`.
     public static func descending<Value: MergedValue>(_ field: (Fields<Object>) -> Field<Object, Value>) -> Self {
         Order(field(Fields()).column, isDescending: true)
@@ -62,7 +62,8 @@ public struct Index<Object: SyncedObject>: Sendable {
         column = field(Fields()).column
     }
 
-    /// The name of the index. It contains the indexed expression, because a property whose default has changed needs another index.
+    /// The name of the index. It contains the indexed expression, which contains the default of the property. If the default
+    /// changes, the name changes too, and a new index is created.
     package var name: String { get throws { "index.\(Object.objectType).\(try column.indexed)" } }
 
     /// The statement that creates the index, unless it exists.

@@ -1,15 +1,16 @@
 internal import Foundation
 internal import HesperModel
 
-/// The names of a record's properties.
+/// Finds the name of a record's property for a key path.
 ///
 /// A key path does not contain the name of its property. Therefore this type has one record for each property, in which only that
-/// property differs from its default. A key path refers to the property whose record differs from the default record at this key
-/// path.
+/// property differs from its default. To find the name for a key path, the value at the key path in each of these records is
+/// compared with the value in the default record. If they differ, the name of the record's property is the result.
 struct RecordShape<Record: MergedRecord>: Sendable {
     private let base: Record
     private let variants: [(name: String, record: Record)]
-    /// The properties for which no record with a value other than the default could be made: enums that are not `CaseIterable`.
+    /// The properties for which no value other than the default is known, and therefore no record could be made: enums that are not
+    /// `CaseIterable`.
     let unnamed: [String]
 
     static var shared: RecordShape {
@@ -47,14 +48,15 @@ struct RecordShape<Record: MergedRecord>: Sendable {
         return unnamed.count == 1 ? unnamed[0] : nil
     }
 
-    /// Reads a record with one value that may differ from the default.
+    /// Makes a record in which only the named property may differ from its default; nil if the property cannot have this value.
     private static func record(_ defaults: [String: Value], _ name: String, _ value: Value) -> Record? {
         let image = ObjectImage(id: UniqueID(high: 0, low: 0), values: [name: value])
         let reader = ImageReader(image, AttributeNames(""), defaults) { $0 }
         return try? Record(from: ImageDecoder(reader, ImageWriter.recordName))
     }
 
-    /// Values of several types that differ from the default of a property. The caller uses one that has the type of the property.
+    /// Values of several types that differ from the default of a property. The caller uses the first one that fits the type of the
+    /// property.
     private static func alternatives(
         _ property: ImageWriter.Property, _ standing: Value?
     ) -> [(suffix: String, value: Value)] {
@@ -88,8 +90,8 @@ struct RecordShape<Record: MergedRecord>: Sendable {
 private let recordShapes = Locked<[ObjectIdentifier: any Sendable]>([:])
 
 extension MergedRecord {
-    /// The properties for which ``RecordShape`` has no record. Predicates can refer to such a property only if it is the only one
-    /// of the record.
+    /// The names of the properties that ``RecordShape`` cannot recognize by a value: enums that are not `CaseIterable`. If there is
+    /// only one, predicates can refer to it, because a key path that leads to no other property must lead to this one.
     static var unnamedProperties: [String] { RecordShape<Self>.shared.unnamed }
 }
 

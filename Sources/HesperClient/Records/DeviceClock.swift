@@ -1,10 +1,10 @@
 package import HesperModel
 
-/// The clock of this local copy, which is saved in the transaction of every edit, so that no two processes make the same clock.
+/// Makes the clocks of this local copy. Its state is saved in the transaction of every edit, so that no two processes make the same
+/// clock.
 package struct DeviceClock: Sendable, Equatable {
     private var source: ClockSource
-    /// The greatest clock that the server accepted or sent. After the server has refused clocks, new clocks start from
-    /// this clock.
+    /// The greatest clock that the server accepted or sent. After the server has refused clocks, new clocks follow this clock.
     package private(set) var agreed: Clock?
     /// The server's time minus this device's time, in milliseconds, when the server last sent its clock.
     package private(set) var offset: Int64
@@ -16,7 +16,7 @@ package struct DeviceClock: Sendable, Equatable {
 
     package var node: NodeID { source.node }
 
-    /// The server's time when this device's time is `wall`, as far as it is known.
+    /// An estimate of the server's time at the moment at which this device's time is `wall`.
     package func now(_ wall: Timestamp) -> Timestamp { Timestamp(clamping: wall.milliseconds + offset) }
 
     /// Makes a clock that is greater than all clocks that were made or observed before.
@@ -39,7 +39,8 @@ package struct DeviceClock: Sendable, Equatable {
     /// Forgets clocks that the server refused, and continues from `agreed` (merge.md, Clock skew).
     mutating func setBack() { source = ClockSource(node: node, last: agreed) }
 
-    /// Returns this clock for another node. It makes clocks that are greater than all clocks that were made or observed before.
+    /// Returns a device clock for another node. The clocks that it makes are greater than all clocks that this one made or
+    /// observed.
     func continued(by node: NodeID) -> DeviceClock {
         var other = self
         other.source = ClockSource(

@@ -30,7 +30,7 @@ package final class LocalDatabase: Sendable {
         configuration.prepareDatabase { TextFunction.install(in: $0) }
         if let path {
             writer = try DatabasePool(path: path, configuration: configuration)
-            // GRDB opens the writer with NORMAL. Only FULL makes an edit durable before `write` returns.
+            // GRDB sets `synchronous` to NORMAL. Only FULL makes an edit durable before `write` returns.
             try writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         } else {
             writer = try DatabaseQueue(configuration: configuration)
@@ -71,7 +71,7 @@ package final class LocalDatabase: Sendable {
         return try writer.read(read)
     }
 
-    /// The version of the schema, in `PRAGMA user_version`. Tables of types and indexes are only ever added, without a new version.
+    /// The version of the schema, in `PRAGMA user_version`. Adding an index, or the table of a type, does not change it.
     private static let version = 1
     private static let schema = """
         CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);

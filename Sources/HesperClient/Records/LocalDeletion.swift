@@ -7,7 +7,8 @@ package struct LocalDeletion: Sendable, Equatable {
     package var heldUntil: Timestamp?
     /// For a note: the clock of the text that the user saw; `""` if there was none (clients.md, rule 4).
     package var textSeen: String?
-    /// For a note: the clocks of this device's texts after `textSeen`, which the server may have received.
+    /// For a note: the clocks of the texts that this device wrote after `textSeen` and that the server has not acknowledged, but
+    /// may have received.
     package var textAfter: [Clock] = []
 
     package init(_ deleted: DeletedObject, heldUntil: Timestamp?) {

@@ -22,9 +22,10 @@ package struct LocalEdit: Sendable, Equatable {
         /// The clocks of texts that were sent and whose receipts have not arrived.
         package var after: [Clock] = []
         /// The text that was sent last; nil until `after` is full. While it is set, this text is sent again instead of a newer
-        /// text.
+        /// text, because `after` has no room for another clock.
         package var last: Sent?
-        /// Whether the text was moved to another note, in which case the server cannot identify the base by its clock alone.
+        /// Whether the text was moved to another note. If so, the text of the base is sent too, because the clock alone does not
+        /// identify the base in the other note.
         package var isMoved = false
 
         package init(base: Base? = nil) { self.base = base }

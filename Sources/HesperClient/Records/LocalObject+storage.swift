@@ -1,9 +1,10 @@
 internal import HesperModel
 
 /// The columns of an object's row. `body` has the visible values in the form that queries read, one member for each attribute:
-/// `{"attributes.title": "Soup", "creationDate": "…"}`. `clocks` has the clocks of the visible registers. `pending` has the
-/// unsent changes (`made` and `edits`), and the acknowledged values of the same attributes; it is nil for an object without unsent
-/// changes. The value of an edit is left out of `pending` if the app sees it, so that a long text is written once.
+/// `{"attributes.title": "Soup", "creationDate": "…"}`. `clocks` has the clocks of the visible registers. `pending` has the unsent
+/// changes (`made` and `edits`), and the acknowledged values of the same attributes; it is nil for an object without unsent
+/// changes. If the app sees the value of an edit, the value is in `body` and is left out of `pending`, so that a long text is
+/// stored only once.
 struct ObjectColumns {
     var body: String
     var clocks: String

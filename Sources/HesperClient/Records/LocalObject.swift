@@ -84,7 +84,7 @@ package struct LocalObject: Sendable, Equatable {
 
     // MARK: Acknowledged values
 
-    /// Whether the server has this object.
+    /// Whether the server has acknowledged or sent this object.
     package var isAcknowledged: Bool {
         LocalObject.exists(type, isFixed: { fixed[$0] != nil }, isSet: { registers[$0] != nil })
             && !(fixed.isEmpty && registers.isEmpty && made != nil)

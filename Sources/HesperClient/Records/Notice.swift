@@ -99,9 +99,9 @@ extension RecordsTransaction {
         }
     }
 
-    /// The note that contains the text of a deleted note, because this device or the server rescued the text. If that note was
-    /// deleted too and its text was rescued again, the next note is taken, and so on, for at most ten rescues. Nil if the text was
-    /// not rescued, or if the last note is deleted.
+    /// The note to which this device or the server moved the text of a deleted note (a rescue). If that note was deleted too, and
+    /// its text was moved again, this is the next note, and so on, for at most ten rescues. Nil if the text was not moved, or if
+    /// the last note is deleted.
     package func continuation(of id: UniqueID) throws -> UniqueID? {
         var last = id
         for _ in 0..<10 {

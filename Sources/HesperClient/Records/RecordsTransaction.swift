@@ -44,7 +44,7 @@ package final class RecordsTransaction {
 
     // MARK: State
 
-    /// Forgets the clock and the state of sync, after all records were removed.
+    /// Forgets the clock and the state of sync, so that they are read again. Called after all records were removed.
     func forgetState() {
         deviceClock = nil
         syncRecord = nil
@@ -91,7 +91,8 @@ package final class RecordsTransaction {
 
     package func tick() throws -> Clock { try withClock { $0.tick(now) } }
 
-    /// The state of sync. It is saved in the same transaction as the changes that it covers.
+    /// The state of sync. It is saved in the same transaction as the changes that were received, so that the sync token and the
+    /// digest always fit the stored objects.
     package var sync: SyncRecord {
         get throws {
             if let syncRecord { return syncRecord.value }
@@ -299,8 +300,8 @@ package final class RecordsTransaction {
         }
     }
 
-    /// Stores a DeletedObject that the server sent or acknowledged, and removes its object with all unsent edits. The
-    /// caller rescues the unsent text of a note.
+    /// Stores a DeletedObject that the server sent or acknowledged, and removes its object with all unsent edits. If the object is
+    /// a note with an unsent text, the caller must move the text to another note.
     /// - Returns: the object that was removed.
     @discardableResult
     package func put(_ incoming: DeletedObject) throws -> LocalObject? {

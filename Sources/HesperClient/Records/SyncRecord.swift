@@ -1,6 +1,7 @@
 package import HesperModel
 
-/// The state of sync that is saved with the changes that it covers (clients.md, rule 5).
+/// The state of sync. It is saved in the same transaction as the changes that were received, so that the sync token and the digest
+/// always fit the stored objects (clients.md, rule 5).
 package struct SyncRecord: Sendable, Equatable {
     /// The sync token of the next page; nil to read from the start.
     package var token: String?
@@ -34,8 +35,8 @@ package struct SyncRecord: Sendable, Equatable {
 
     package init() {}
 
-    /// Shortens waits that are longer than the maximum. When such a wait began, the clock of this device, or of the device from which
-    /// the database file was copied, was ahead.
+    /// Shortens waits that would last longer than intended. Such a wait began while a clock was ahead: the clock of this
+    /// device, or the clock of the device from which the database file was copied.
     mutating func limitWaits(at now: Timestamp) {
         if let wait = fullWait, let until = fullUntil { fullUntil = min(until, now.adding(wait)) }
         if let repaired, repaired > now { self.repaired = nil }

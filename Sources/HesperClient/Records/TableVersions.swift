@@ -18,7 +18,7 @@ final class TableVersions: Sendable {
         state.withLock { $0.numbers = numbers }
     }
 
-    /// Counts a change of each table that a transaction changed, before the transaction is committed.
+    /// Increments the counts of the tables that a transaction changed. Called within this transaction.
     func raise(_ tables: Set<String>, _ database: Database) throws {
         guard !tables.isEmpty else { return }
         for table in tables {

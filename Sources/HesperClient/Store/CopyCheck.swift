@@ -33,7 +33,8 @@ package enum CopyCheck {
             }
         }
         let next = records.newID().description
-        // The former word remains valid, because this transaction might not be committed.
+        // The former word is saved too: if this transaction is not committed, the former word is still the one in the database
+        // file.
         try? memory.setWords([isCopy ? nil : word, next].compactMap { $0 }, of: store)
         try records.setMeta(key, JSON(members: [("store", .string(store)), ("word", .string(next))]))
         return isCopy

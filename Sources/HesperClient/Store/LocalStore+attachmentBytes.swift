@@ -32,10 +32,10 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-    /// Adds an attachment whose bytes are on this device to a note. An attachment with this ID that was removed from its note is added
-    /// again.
-    /// - Parameter file: the attachment for which the bytes were stored: `id` after ``LocalStore/addBytes(of:next:)``, or an attachment
-    ///   with the same bytes.
+    /// Adds an attachment to a note. The bytes of the attachment must be on this device. If the attachment exists because it was in
+    /// a note before, it is added again.
+    /// - Parameter file: the attachment whose stored bytes are used: the same as `id` if the bytes were stored with
+    ///   ``LocalStore/addBytes(of:next:)`` for `id`, otherwise an attachment with the same bytes.
     /// - Returns: false if the ID belongs to an attachment that was deleted or has other properties.
     /// - Throws: ``StoreError/notFound(objectType:id:)`` if there is no such note.
     package func attach(
@@ -56,7 +56,7 @@ extension WriteTransaction {
 }
 
 extension LocalStore {
-    /// Stores the bytes of a new attachment. If the attachment is not added then, the caller must remove them with
+    /// Stores the bytes of a new attachment. If the attachment is then not added to a note, the caller must remove the bytes with
     /// ``removeBytes(of:)``.
     /// - Parameter next: returns the next bytes; nil at the end.
     /// - Returns: the size and the hash of the bytes.
@@ -73,7 +73,8 @@ extension LocalStore {
         }.value
     }
 
-    /// Removes stored bytes that belong to no attachment. They remain if a process is killed before it adds the attachment.
+    /// Removes stored bytes that belong to no attachment. A process leaves such bytes if it is killed after it stored them and
+    /// before it added the attachment.
     package func removeUnusedBytes() async throws {
         let stored = try files.list().filter(\.value.isFinished).keys
         guard !stored.isEmpty else { return }

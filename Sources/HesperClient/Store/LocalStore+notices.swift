@@ -62,7 +62,7 @@ extension LocalStore {
 
 extension ReadTransaction {
     /// The note in which the text of a deleted note was kept; nil if the text was not kept, or if the note that contains it is
-    /// deleted too. That note may not have arrived on this device yet.
+    /// deleted too. The returned note may not have arrived on this device yet.
     package func continuation(of id: ObjectID<Note>) throws -> ObjectID<Note>? {
         try reader.records.continuation(of: id.uniqueID).map { ObjectID($0) }
     }

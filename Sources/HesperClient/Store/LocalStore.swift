@@ -182,8 +182,8 @@ public final class LocalStore: Sendable {
     /// Whether this process has an undone transaction that can be redone.
     public var canRedo: Bool { history.canRedo }
 
-    /// Undoes the last transaction of this process, with new edits. Later changes, made here or on another device, are
-    /// kept. An object that was deleted more than 10 seconds ago gets a new ID; an attachment is then not restored.
+    /// Undoes the last transaction of this process, with new edits. Later changes, made here or on another device, are kept. An
+    /// object that was deleted more than 10 seconds ago is restored with a new ID, except an attachment, which is not restored.
     /// - Returns: whether there was something to undo.
     @discardableResult
     public func undo() async throws -> Bool { try await reverse(isRedo: false) }
@@ -203,8 +203,8 @@ public final class LocalStore: Sendable {
         return true
     }
 
-    /// Sends deletions now, instead of after the time in which they can be undone with the same ID. Call it when the
-    /// app leaves the foreground.
+    /// Sends deletions now, instead of 10 seconds after they were made. Undo then creates new objects instead of restoring the
+    /// deleted ones. Call this method when the app leaves the foreground.
     public func sendDeletionsNow() async throws {
         try await perform { writer in
             for var deletion in try writer.records.deletions() where deletion.heldUntil != nil {

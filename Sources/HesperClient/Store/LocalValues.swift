@@ -38,7 +38,7 @@ extension ReadTransaction {
     /// The value that was saved under a name; nil if there is none.
     public func local(_ name: String) throws -> Data? { try reader.local(name) }
 
-    /// The values whose names begin with a prefix, by the rest of their names.
+    /// The values whose names begin with a prefix. The keys are the parts of the names after the prefix.
     public func locals(withPrefix prefix: String) throws -> [String: Data] { try reader.locals(withPrefix: prefix) }
 
     /// The version of an object: a text that changes whenever the object changes. Nil if there is no such object.

@@ -48,8 +48,8 @@ final class UndoHistory: Sendable {
     /// The entries of the last transaction to undo or to redo.
     func last(isRedo: Bool) -> [UndoEntry]? { state.withLock { isRedo ? $0.undone.last : $0.done.last } }
 
-    /// Removes the last transaction that can be undone, and adds its reversal as a transaction that can be redone. If `isRedo` is
-    /// true, undo and redo are exchanged.
+    /// After an undo, removes the last transaction that can be undone, and adds its reversal as one that can be redone. After a
+    /// redo, removes the last transaction that can be redone, and adds its reversal as one that can be undone.
     /// - Parameter remade: the objects that the reversal created again, by their former IDs. The remaining entries of the history are
     ///   changed to refer to the new objects.
     func reversed(isRedo: Bool, by step: [UndoEntry], remade: [UniqueID: Remade]) {

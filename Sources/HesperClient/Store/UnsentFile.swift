@@ -6,8 +6,12 @@ extension LocalStore {
     /// Writes the unsent changes of a store to a file of JSON lines. The database file of the store may be damaged, or written by a
     /// later version of the library.
     ///
-    /// Use it when opening a store throws ``StoreError/damaged(_:)``, before the database file is deleted. Each line is an object:
-    /// `{"type": "recipe", "id": "…", "values": {"attributes.title": "Leek soup"}}`, or a deletion.
+    /// Use it when opening a store throws ``StoreError/damaged(_:)``, before the database file is deleted. Each line is an object
+    /// or a deletion:
+    ///
+    ///     {"type": "recipe", "id": "…", "values": {"attributes.title": "Leek soup"}}
+    ///     {"type": "recipe", "id": "…", "deleted": true}
+    ///
     /// - Parameters:
     ///   - store: the database file of the store.
     ///   - file: the file to write. It is replaced if it exists.

@@ -83,7 +83,7 @@ public struct WriteTransaction {
 }
 
 extension RecordsTransaction {
-    /// The transaction in the form that apps use, for the simulator. Apps get it from ``LocalStore``.
+    /// Returns this transaction as a ``WriteTransaction``, for the simulator. Apps get a ``WriteTransaction`` from ``LocalStore``.
     package func forApp(_ objectTypes: Set<String>) -> WriteTransaction {
         WriteTransaction(writer: StoreWriter(StoreReader(self, objectTypes: objectTypes)))
     }

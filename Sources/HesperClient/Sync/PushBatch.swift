@@ -34,7 +34,7 @@ package struct PushBatch: Sendable, Equatable {
     }
 
     /// The push in JSON, as the member `changes` of the request.
-    /// - Parameter withBases: whether to send the texts of all bases, because the server may lack them.
+    /// - Parameter withBases: whether to send the texts of all bases. This is necessary if the server may lack them.
     func changes(withBases: Bool) -> JSON {
         var sections: [String: [JSON]] = [:]
         for part in parts {
@@ -61,8 +61,9 @@ package struct PushBatch: Sendable, Equatable {
 }
 
 extension RecordsTransaction {
-    /// The next push of unsent changes: DeletedObjects, tags, attachments, then all other objects (clients.md, rule 10).
-    /// Changes over the quota wait, and an attachment and the edits that name it wait for its upload.
+    /// The next push of unsent changes: DeletedObjects, tags, attachments, then all other objects (clients.md, rule 10). Changes
+    /// that exceeded the quota are left out while they are held. An attachment whose bytes are not uploaded yet is left out too,
+    /// and so are the edits that add it to notes.
     func nextPush(limit: Int) throws -> PushBatch {
         var push = PushBatch()
         push.deletions = Array(try takeDeletions().prefix(limit))
@@ -101,9 +102,9 @@ extension RecordsTransaction {
         return names
     }
 
-    /// Records in the local copy that the texts of a push are sent. Until their receipts arrive, the server may have them,
-    /// so later texts name them in `textAfter` (clients.md, rule 3). If the `textAfter` of a text is full, replaces the text
-    /// in the push with the text that was sent last.
+    /// Records in the local copy that the texts of a push are sent. Until the receipt of a text arrives, the server may have the
+    /// text, so later texts name its clock in `textAfter` (clients.md, rule 3). If the `textAfter` of a text is full, this method
+    /// replaces the text in the push with the text that was sent last.
     private func sendTexts(_ push: inout PushBatch) throws {
         for index in push.parts.indices {
             guard let edit = push.parts[index].edits[AttributeName.text], let descent = edit.descent,
@@ -132,8 +133,8 @@ extension RecordsTransaction {
         }
     }
 
-    /// Returns the deletions that are due, including those of earlier pushes. Marks them as being sent, and discards the
-    /// unsent edits of their objects.
+    /// Returns the deletions that are due, including those that earlier pushes sent without a receipt. Marks them as being sent,
+    /// and discards the unsent edits of their objects.
     private func takeDeletions() throws -> [LocalDeletion] {
         try deletions().filter { $0.isDue(at: now) }.map { deletion in
             guard deletion.heldUntil != nil else { return deletion }

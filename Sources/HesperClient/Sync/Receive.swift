@@ -4,8 +4,8 @@ internal import HesperModel
 
 /// The result of processing a response of sync or a page of the event stream.
 struct Received {
-    /// The slugs of the problems with which the server refused clocks. Edits with refused clocks get new clocks (after `clock-reused`,
-    /// once the user has signed in again), and are sent again.
+    /// The slugs of the problems with which the server refused clocks. Edits with refused clocks get new clocks and are sent again;
+    /// after `clock-reused`, only once the user has signed in again.
     var refusedClocks: Set<String> = []
     /// Whether processing the response made changes that must be sent.
     var hasNewEdits = false
@@ -121,7 +121,7 @@ extension RecordsTransaction {
         }
     }
 
-    /// Processes the receipt of an object: acknowledged edits become registers, rejected edits are put on the shelf, and
+    /// Processes the receipt of an object: acknowledged edits become registers, rejected edits are kept as rejected changes, and
     /// edits over the quota are held.
     /// - Returns: the slugs with which clocks were refused.
     private func take(_ receipt: JSON, of part: PushBatch.Part, isRelay: Bool) throws -> Set<String> {
@@ -152,7 +152,7 @@ extension RecordsTransaction {
         }
         var refusedClocks: Set<String> = []
         for (attribute, sent) in part.edits.sorted(by: { $0.key < $1.key }) {
-            // If a whole set is refused, each of its members is refused.
+            // The receipt may refuse a set as a whole. Each of its members is then refused.
             let receipt = fields?[attribute] ?? fields?[AttributeName.split(attribute).section]
             let outcome = receipt?["outcome"]?.string
             if outcome == "deleted" { continue }
@@ -163,7 +163,8 @@ extension RecordsTransaction {
             if RecordsTransaction.clockRefusals.contains(slug) {
                 refusedClocks.insert(slug)
                 if standing == nil {
-                    // A resent register, which another device may have set, becomes an edit of this device, which can get a new clock.
+                    // The register was resent to a restored server, and another device may have set it. It becomes an edit of this
+                    // device, because only such an edit can get a new clock.
                     object.edits[attribute] = sent
                 } else {
                     object.edits[attribute]?.descent?.forget([sent.clock])
@@ -307,8 +308,8 @@ extension RecordsTransaction {
     }
 
     /// Retries attachments that the server refused because another note had them (`attachment-in-use`): adds each of them to its
-    /// note again when another note has removed it, or when a note was deleted.
-    /// - Parameter freed: the registers of the attachments that notes have removed.
+    /// note again after the attachment was removed from another note, or after any note was deleted.
+    /// - Parameter freed: for each note from which attachments were removed, the registers of these attachments.
     private func retryAttachments(freed: [(id: UniqueID, attributes: Set<String>)], isNoteDeleted: Bool) throws {
         guard isNoteDeleted || !freed.isEmpty else { return }
         for change in try shelf() where change.slug == "attachment-in-use" {

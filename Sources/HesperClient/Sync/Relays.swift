@@ -21,9 +21,9 @@ struct Relay {
 }
 
 extension RecordsTransaction {
-    /// Starts a sync from the beginning, in which all objects of the server are received again. Lists all acknowledged
-    /// objects and DeletedObjects to be resent. When an object is received, the data that the server has is removed from
-    /// the list.
+    /// Starts a sync from the beginning, in which all objects of the server are received again. First lists all acknowledged
+    /// objects and DeletedObjects as data to resend. When an object is received, the data that the server has is removed from the
+    /// list.
     func startOver() throws {
         let earlierTexts = try relays().reduce(into: [UniqueID: [Cell]]()) { $0[$1.id] = $1.texts }
         try database.execute(sql: "DELETE FROM relays")

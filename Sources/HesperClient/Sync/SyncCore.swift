@@ -79,7 +79,7 @@ package struct SyncCore: Sendable {
         var hasMore = true
         var withBases: Bool
         var clockRefusals = 0
-        /// Whether the server was asked again because the digests differed.
+        /// Whether one more request was sent because the digests differed.
         var isConfirmed = false
         var hasNews = false
         var objectLimit = PushBatch.objectLimit
@@ -111,7 +111,7 @@ package struct SyncCore: Sendable {
     private static let firstPoll: Int64 = 5_000
     /// The maximum delay before a retry or a poll.
     private static let longestDelay: Int64 = 60_000
-    /// A stream that was open for this long before it was interrupted is opened again at once.
+    /// If a stream was open for longer than this before it was interrupted, it is opened again at once.
     private static let stableStream: Int64 = 30_000
     private static let hour: Int64 = 3_600_000
     /// The maximum number of objects that are requested for a page.
@@ -150,8 +150,7 @@ package struct SyncCore: Sendable {
         return effects
     }
 
-    /// Makes everything due at once that waits for a time. The time may have been determined while the clock was ahead, so it may
-    /// be years away.
+    /// Makes all scheduled actions due at once. A time that was scheduled while the clock was ahead may be years away.
     private mutating func clockWasSetBack(to now: Timestamp) {
         due = due.map { min($0, now) }
         progress.nextTry = progress.nextTry.map { min($0, now) }
@@ -174,7 +173,7 @@ package struct SyncCore: Sendable {
 
     // MARK: Rounds
 
-    /// Sends the next request if one is due. Otherwise, schedules a step for the time at which one is due.
+    /// Sends the next request if one is due. Otherwise, schedules a step for the time at which the next request is due.
     private mutating func proceed(_ transaction: RecordsTransaction, _ effects: inout [SyncEffect]) throws {
         guard request == nil, let token = try transaction.sessionToken, try transaction.sync.signInAgain == nil else {
             return

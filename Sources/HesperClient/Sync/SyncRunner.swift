@@ -1,8 +1,8 @@
 internal import Foundation
 package import HesperModel
 
-/// Carries out the effects of ``SyncCore`` and ``TransferCore``: sends their requests, reads the event stream, and
-/// waits.
+/// Carries out the effects of ``SyncCore`` and ``TransferCore``: sends their requests, reads the event stream, and runs their
+/// timers.
 ///
 /// Each core has at most one request in progress. If a step cannot be saved, for example because the disk is full, it
 /// is repeated later with the same input, so that nothing is lost.
@@ -21,7 +21,7 @@ package actor SyncRunner {
     private var syncInputs: [SyncInput] = []
     /// Inputs of `transfers` that have not been processed yet, in their order.
     private var transferInputs: [TransferCore.Input] = []
-    /// The value of the last input `isSyncing` that was added for the transfers.
+    /// Whether a round of sync is in progress, as stated by the last input `isSyncing` that was added to ``transferInputs``.
     private var isSyncing = true
     private var localFailures = 0
     private var backOff: BackOff

@@ -76,7 +76,7 @@ public enum SyncProblem: Error, Sendable, Equatable {
     case diskFull
     /// The device's clock is wrong by this much; positive if it is ahead.
     case clockWrong(by: Duration)
-    /// The server rejected this number of changes. They are kept on the shelf.
+    /// The server rejected this number of changes. They are kept in ``LocalStore/shelf``.
     case refused(Int)
     /// The server lacks features that this library needs. Its operator must update it.
     case serverTooOld(missing: [String])
@@ -112,7 +112,7 @@ struct SyncRecordSnapshot: Equatable {
 }
 
 extension SyncStatus {
-    /// The part of the status that does not depend on the local copy.
+    /// The part of the status that is not read from the local copy.
     struct Circumstances: Equatable {
         var isRunning = false
         var progress = SyncProgress()

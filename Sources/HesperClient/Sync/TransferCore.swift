@@ -56,7 +56,7 @@ package struct TransferCore: Sendable {
         case status(TransferStatus)
         /// The server has the bytes of this attachment, so that the attachment can be pushed.
         case uploaded(UniqueID)
-        /// The server does not accept the bytes of this attachment. The attachment is on the shelf of rejected changes.
+        /// The server does not accept the bytes of this attachment. The attachment is now a rejected change.
         case uploadRefused(UniqueID, ServerProblem)
         /// The bytes of this attachment are complete on this device.
         case downloaded(UniqueID)
@@ -84,7 +84,7 @@ package struct TransferCore: Sendable {
 
     /// The size of the parts of uploads and of the pieces of downloads.
     package static let pieceBytes = 4 << 20
-    /// The first delays after failures, and their maxima, in milliseconds. A delay doubles with every failure in succession.
+    /// The delays after a first failure and the maximum delays, in milliseconds. A delay doubles with every failure in succession.
     private enum Delay {
         static let network: Int64 = 1_000
         static let maximumNetwork: Int64 = 60_000
@@ -183,8 +183,8 @@ package struct TransferCore: Sendable {
         }
     }
 
-    /// Makes transfers due that would wait for longer than the maximum delay, because the clock was ahead when they
-    /// were postponed.
+    /// Makes transfers due at once that would wait for longer than the maximum delay. They were postponed while the clock was
+    /// ahead.
     private mutating func clockWasSetBack(_ transaction: RecordsTransaction) throws {
         let latest = transaction.now.adding(Delay.maximum)
         if let until = upload.pausedUntil, until > latest { upload.pausedUntil = nil }
@@ -362,8 +362,8 @@ package struct TransferCore: Sendable {
             try transaction.save(object)
             transaction.noteNewEdits()
         }
-        // If this device lost the file, it downloads the bytes. Another device with a copy of the database file may have uploaded
-        // them.
+        // If the file is missing on this device, its bytes are downloaded. Another device with a copy of the database file may have
+        // uploaded them.
         if try files.file(transaction.file(of: row.id) ?? row.id)?.isFinished != true {
             try TransferTable(transaction).download(row.id)
         }

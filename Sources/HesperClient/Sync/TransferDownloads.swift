@@ -4,7 +4,7 @@ internal import HesperModel
 /// verified at the end.
 struct TransferDownloads: Sendable {
     private let pieceBytes: Int
-    /// For each unfinished file, the hash of the bytes that have been read so far.
+    /// The hashers of unfinished files. Each has hashed the first bytes of its file, and continues as the file grows.
     private var hashers: [UniqueID: AttachmentHasher] = [:]
 
     /// The maximum number of hashes that are kept. When there are more files, all hashes are discarded, and a file is read again
@@ -15,7 +15,7 @@ struct TransferDownloads: Sendable {
 
     enum Step: Equatable {
         case send(ServerRequest, at: Int64)
-        /// A piece of an unfinished file was read to hash it. The rest must be read too.
+        /// A piece of an unfinished file was read and hashed. The rest of the file must be hashed before the next request.
         case hashing
         /// The file is complete, and its size and hash are those of the attachment.
         case finished

@@ -30,7 +30,7 @@ package struct TransferTable {
 
     package init(_ transaction: RecordsTransaction) { database = transaction.database }
 
-    /// Determines the attachments that are downloaded without a request of the app.
+    /// The maximum sizes of attachments that are downloaded without a request of the app.
     package struct Policy: Sendable, Equatable {
         /// The maximum size of a picture, in bytes.
         package var pictureBytes: Int64 = 24 << 20
@@ -171,8 +171,8 @@ package struct TransferTable {
         ])
     }
 
-    /// Adds the download of an attachment whose file this device lost. The server has the bytes if another device with a copy of the
-    /// database file uploaded them.
+    /// Adds the download of an attachment whose file is missing on this device. The server has the bytes if another device with a
+    /// copy of the database file uploaded them.
     func download(_ id: UniqueID) throws { try add(Data(id.bytes)) }
 
     func remove(_ id: UniqueID) throws {
@@ -191,8 +191,8 @@ package struct TransferTable {
             sql: "UPDATE transfers SET retryAt = 0 WHERE retryAt > ?", arguments: [moment.milliseconds])
     }
 
-    /// The earliest time at which a transfer in this direction may be attempted; 0 if one waits for no retry. Nil if
-    /// there is nothing to transfer in this direction.
+    /// The earliest time at which a transfer in this direction may be attempted; 0 if one of the transfers does not wait for a
+    /// retry. Nil if there is nothing to transfer in this direction.
     func nextRetry(isUpload: Bool, _ policy: Policy) throws -> Timestamp? {
         let sql = """
             SELECT min(retryAt) FROM transfers WHERE isUpload = :isUpload AND \(TransferTable.isNeeded)

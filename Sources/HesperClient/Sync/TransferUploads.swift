@@ -20,10 +20,12 @@ enum TransferOutcome: Equatable {
 /// Uploads in parts with the requests for resumable uploads (protocol.md, Resumable uploads). Small files are sent in
 /// one request.
 struct TransferUploads: Sendable {
-    /// The size of a part. It is halved when parts do not arrive, and doubled again when they arrive.
+    /// The size of a part, in bytes. It is halved when a part does not arrive, and doubled when a part arrives, up to the initial
+    /// size.
     private(set) var partBytes: Int
     private let maximumPartBytes: Int
-    /// The offsets of uploads that the server acknowledged. After an error the offset must be requested.
+    /// The number of bytes of each upload that the server has acknowledged. After an error, this offset is unknown and must be
+    /// requested from the server.
     private var offsets: [UniqueID: Int64] = [:]
     /// The attachments that were sent in one request without a response, so that the server may have received their bytes.
     private var unsure: Set<UniqueID> = []

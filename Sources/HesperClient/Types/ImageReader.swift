@@ -3,19 +3,19 @@ internal import HesperModel
 /// A value that reads and writes its registers itself. Its `Codable` methods call the methods of this protocol if the value belongs
 /// to a property and the coder is an ``ImageDecoder`` or an ``ImageEncoder``.
 protocol RegisterCoded {
-    /// Reads the registers whose names are `name` or begin with it.
+    /// Reads the register called `name` and the registers whose names begin with `name`.
     init(_ reader: ImageReader, _ name: String) throws
     func write(_ writer: ImageWriter, _ name: String) throws
 }
 
 extension RegisterCoded {
-    /// The value of a property that an ``ImageDecoder`` reads; nil for all other decoders.
+    /// Reads the value of a property if the decoder is an ``ImageDecoder``; returns nil for all other decoders.
     static func read(_ decoder: any Decoder) throws -> Self? {
         guard let decoder = decoder as? ImageDecoder, let name = decoder.name else { return nil }
         return try Self(decoder.reader, name)
     }
 
-    /// Writes the value of a property for an ``ImageEncoder``.
+    /// Writes the value of a property if the encoder is an ``ImageEncoder``.
     /// - Returns: whether it was written; false for all other encoders.
     func isWritten(_ encoder: any Encoder) throws -> Bool {
         guard let encoder = encoder as? ImageEncoder, let name = encoder.name else { return false }
@@ -24,7 +24,8 @@ extension RegisterCoded {
     }
 }
 
-/// Reads an object from its image. Attributes that are absent or of another kind than declared are read as their defaults.
+/// Reads an object from its ``ObjectImage``. An attribute is read as its default if it is absent or its value is of another kind
+/// than declared.
 final class ImageReader {
     let image: ObjectImage
     let names: AttributeNames
@@ -71,7 +72,7 @@ struct AttributeNames: Sendable {
         fields.contains(key.stringValue) ? key.stringValue : "attributes." + key.stringValue
     }
 
-    /// Whether an attribute is set once, and never by an edit.
+    /// Whether an attribute is set once, when the object is created, and never by an edit.
     func isFixed(_ attribute: String) -> Bool {
         fields.contains(attribute) && HesperModel.Field(rawValue: attribute).map { $0.rule != .register } ?? false
     }

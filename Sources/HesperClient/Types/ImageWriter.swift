@@ -20,7 +20,7 @@ final class ImageWriter {
     }
 
     struct Property: Sendable {
-        /// The name of the property's attribute. If the property has several registers, the common prefix of their names.
+        /// The name of the property's attribute, or the common prefix of the names if the property has several registers.
         let name: String
         let kind: Kind
         let type: Any.Type

@@ -115,7 +115,7 @@ struct ElementRegister {
 
     private static func hash(_ text: String) -> String { Array(SHA256.hash(data: Array(text.utf8)).prefix(16)).hex }
 
-    /// The maximum length of the last part of the name of an element's register.
+    /// The maximum length of ``key`` for elements of a type.
     static func keyLength(_ element: any MergedElement.Type) -> Int {
         element is any NamingElement.Type ? 36 : 32
     }

@@ -39,7 +39,7 @@ package struct Shape<Object: SyncedObject>: Sendable {
         }
     }
 
-    /// The defaults of the attributes of an object with this image. The `sortDate` of a note is its creation date until it is set.
+    /// The defaults of the attributes of an object with this image. For a note, the default of `sortDate` is the creation date.
     func defaults(for image: ObjectImage) -> [String: Value] {
         guard names.isBuiltIn else { return defaults }
         var defaults = defaults
@@ -61,7 +61,8 @@ package struct Shape<Object: SyncedObject>: Sendable {
         return properties.filter { $0.type == String.self || $0.type == String?.self || $0.kind == .text }.map(\.name)
     }
 
-    /// Whether the type has a set. Only then the clocks of an object must be read: they give the order of a set's members.
+    /// Whether the type has a set. If not, the clocks of its objects need not be read, because they only determine the order of a
+    /// set's members.
     var hasSets: Bool {
         properties.contains { if case .set = $0.kind { true } else { false } }
     }
@@ -142,7 +143,7 @@ package struct Shape<Object: SyncedObject>: Sendable {
             if let record = declared.type as? any MergedRecord.Type, record.unnamedProperties.count > 1 {
                 throw StoreError.invalidType(
                     "\(record).\(record.unnamedProperties[0]) must be a CaseIterable enum, because \(record) has "
-                        + "several properties of such enums.")
+                        + "other enums that are not CaseIterable.")
             }
         }
         guard properties.count <= Limits.objectAttributes else {

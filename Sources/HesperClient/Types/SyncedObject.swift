@@ -9,8 +9,9 @@ package import HesperModel
 ///         @Merged var tags = MergedSet<ObjectID<Tag>>()
 ///     }
 ///
-/// All properties have defaults. A property that another version of the app added or removed, and a value of another
-/// kind than declared, are read as the default. A property may be renamed if `CodingKeys` keeps its former name.
+/// All properties have defaults. A property is read as its default if the object lacks it, because another version of the app wrote
+/// the object, or if the stored value is of another kind than declared. A property may be renamed if `CodingKeys` keeps its former
+/// name.
 public protocol SyncedObject: Identifiable, Codable, Sendable, Equatable where ID == ObjectID<Self> {
     /// The name of the type in the store and on the server. It must never change, and must match
     /// `[A-Za-z][A-Za-z0-9_.-]{0,63}`.
@@ -40,8 +41,8 @@ extension SyncedObject {
     /// Whether the object was read from a store.
     package var wasRead: Bool { get throws { try ImageWriter(self).wasRead } }
 
-    /// The changes of the attributes since the object was read, without the fields that are set once. If it was not read from a
-    /// store: all these attributes, except empty texts and counters of zero.
+    /// The changes of the attributes since the object was read, without the fields that are set once. If the object was not read
+    /// from a store, all attributes are changes, except empty texts and counters of zero.
     package func changes() throws -> [AttributeChange] {
         try ImageWriter(self).changes(ofFixed: false)
     }

@@ -20,9 +20,9 @@ package struct FaultyServer: Sendable {
 
     package init(seed: UInt64) { core = ServerCore(seed: seed) }
 
-    /// Makes the next requests fail.
+    /// Applies a fault to the next requests.
     /// - Parameters:
-    ///   - fault: the fault of the requests.
+    ///   - fault: the fault.
     ///   - count: the number of requests to which the fault applies.
     ///   - path: the fault applies only to requests whose path begins with this text.
     package mutating func plan(_ fault: Fault, times count: Int, path: String) {

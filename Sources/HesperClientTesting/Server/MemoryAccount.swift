@@ -102,8 +102,8 @@ struct MemoryRevocation: Sendable {
 
 extension MemoryScope {
     /// Undoes the changes that a revoked device pushed after a given time. Tags and attachments are processed last, because a tag
-    /// or an attachment is not deleted while a note holds it. By then, the tags and attachments that the device added to notes were
-    /// removed from them.
+    /// or an attachment is not deleted while a note holds it. By then, the notes no longer hold the tags and attachments that the
+    /// device added to them.
     mutating func undo(
         _ revocation: inout MemoryRevocation, by requester: NodeID?, server: NodeID, at now: Timestamp
     ) throws {

@@ -3,7 +3,9 @@ internal import HesperModel
 /// The position of a reader in the feed of a scope. Clients receive its ``text``.
 struct FeedToken: Sendable, Equatable {
     enum Position: Sendable, Equatable {
-        /// A position in a first sync, which reads the tags and then all other objects, the newest first.
+        /// A position in a first sync, which reads the tags and then all other objects, the newest first. `start` is the sequence
+        /// number of the scope when the sync began. The tags, or the other objects if `isAtTags` is false, have been sent down to
+        /// the sequence number `below`.
         case first(start: Int64, isAtTags: Bool, below: Int64)
         /// All changes up to this sequence number have been sent.
         case after(Int64)
@@ -15,8 +17,8 @@ struct FeedToken: Sendable, Equatable {
     /// The number and size of the objects that follow; nil if none follow or if they have not been counted.
     var remaining: FeedSize?
 
-    /// The sequence number up to which the reader is current. Objects that it has received are in their states at this sequence
-    /// number or in later states.
+    /// The sequence number up to which the reader is current: each object that the reader has received is in its state at this
+    /// sequence number or in a later state.
     var sequence: Int64 {
         switch position {
         case .after(let sequence): sequence
@@ -115,7 +117,7 @@ struct FeedPage {
     private typealias Row = (sequence: Int64, state: ObjectState)
 
     /// Calls `body` with the rows that follow a position, in their order, until `body` returns false.
-    /// - Returns: false if the position is at the end, so that there are no rows.
+    /// - Returns: false if the position is at the end of the feed; true otherwise, even if there are no rows.
     private static func scan(
         at position: FeedToken.Position, of scope: MemoryScope, _ body: (Row) -> Bool
     ) -> Bool {

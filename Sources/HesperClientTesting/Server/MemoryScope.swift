@@ -42,7 +42,7 @@ package struct MemoryScope: Sendable {
     private var tagNames: [String: UniqueID] = [:]
     /// For each tag and attachment, the notes that hold it.
     private var notesByMember: [UniqueID: Set<UniqueID>] = [:]
-    /// The revoked devices, each with the time after which the edits that it pushed are undone or rejected, if there is one.
+    /// The revocations of lost devices, by the nodes of the devices.
     private(set) var revocations: [NodeID: MemoryRevocation] = [:]
     /// The sequence number of the scope at the last restore; nil if the scope was never restored.
     private(set) var restoredSequence: Int64?
@@ -140,8 +140,8 @@ package struct MemoryScope: Sendable {
         for member in entity.heldMembers { notesByMember[member, default: []].insert(change.uniqueID) }
     }
 
-    /// The objects that need not be sent back to the sender: all of the sender's changes of the object were applied, and the object
-    /// was unknown before the push, or had not changed since the sender read it.
+    /// The objects that need not be sent back to the sender. All of the sender's changes of such an object were applied, and before
+    /// the push the object did not exist or the sender had read its latest state.
     private static func echoes(
         of outcome: MergeOutcome, _ sequences: [UniqueID: Int64], since read: Int64
     ) -> [UniqueID: Int64] {
@@ -253,7 +253,9 @@ extension MemoryScope: Bag {
             }
         }
         guard let (id, sequence) = sources.min(by: { $0.0 < $1.0 }) else { return [] }
-        // A DeletedObject that has changed since the rescue has a later sequence number, for example because an earlier deletion arrived.
+        // Only parcels from before the rescue are searched. A DeletedObject that has changed since the rescue, for example because
+        // an earlier deletion arrived, has a later sequence number than the rescue. The sequence number of the rescue is then that
+        // of its parcel.
         let end = parcels[object, default: []].first { $0.parcel.isRescue }.map { min($0.sequence, sequence) } ?? sequence
         return MemoryScope.parcels(parcels[id, default: []].filter { $0.sequence < end }, holding: clock)
     }

@@ -269,7 +269,7 @@ package struct ServerCore: Sendable {
 
     // MARK: Restoring
 
-    /// A copy of the database, to which ``restore(_:signingOut:)`` returns.
+    /// A copy of the database, for ``restore(_:signingOut:)``.
     package struct Backup: Sendable {
         fileprivate let accounts: [MemoryAccount]
     }

@@ -1,5 +1,5 @@
-/// A queue of events in the order of their virtual times. The order of events of the same time is drawn from a seeded
-/// generator.
+/// A queue of events in the order of their virtual times. Events of the same time are in a random order, which is drawn from a
+/// seeded generator.
 struct EventQueue<Event> {
     private struct Entry {
         let time: Int64

@@ -108,7 +108,8 @@ struct Ledger {
     mutating func mayDouble(_ words: some Sequence<String>) { doubled.formUnion(words) }
 
     /// Records the changes that a request made on the server.
-    /// - Parameter isSeen: whether a device that deleted a note had seen its words, as far as the server can know.
+    /// - Parameter isSeen: returns whether the device that deleted a note had seen the words of the note, as far as the server can
+    ///   know.
     mutating func read(_ scope: MemoryScope, isSeen: (UniqueID) -> Bool = { _ in true }) {
         let touched = Set(scope.touched[readTouched...])
         readTouched = scope.touched.count

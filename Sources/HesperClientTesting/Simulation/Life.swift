@@ -1,18 +1,18 @@
 internal import HesperClient
 internal import HesperModel
 
-/// A simulated life: several devices of one account work, lose their connection, crash, and are copied and revoked,
-/// while the server fails, is restored and is full. Everything runs on one thread in virtual time, and is determined by
-/// the seed.
+/// A simulated life: several devices of one account work, lose their connection, crash, and are copied and revoked, while the
+/// server fails, is restored, or is full. Everything runs on one thread in virtual time, and is determined by the seed.
 ///
 ///     let failures = try Life(seed: 7).run()
 package final class Life {
+    /// An event of the simulation. The first associated value is the index of the device.
     enum Event {
         /// A person does something on a device.
         case act(Int)
         /// A person saves the draft that they are editing.
         case saveDraft(Int, run: Int)
-        /// A person notices that a device is signed out.
+        /// A person may notice that a device is signed out, and sign in again.
         case tend(Int)
         case wake(Int, number: Int)
         case transferWake(Int, number: Int)
@@ -311,7 +311,7 @@ package final class Life {
         }
     }
 
-    /// The actual time at which the wall clock of a device shows a given time.
+    /// The simulation's time at which the wall clock of a device, which may be wrong, shows a given time.
     private func actualTime(of time: Timestamp, _ device: SimulatedDevice) -> Int64 {
         max(time.milliseconds - (device.environment.now.milliseconds - now), now)
     }

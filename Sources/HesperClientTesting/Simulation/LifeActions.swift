@@ -28,7 +28,7 @@ extension Life {
         }
     }
 
-    /// Runs a transaction of the app, and tells sync that the local copy changed.
+    /// Runs a transaction of the app, and then adds the inputs of sync that a change of the local copy causes.
     private func change(_ index: Int, _ body: (RecordsTransaction) throws -> Void) throws {
         try devices[index].database.write(body)
         guard isSettling || !generator.isTrue(withProbability: 0.01) else {
@@ -396,7 +396,7 @@ extension Life {
         let owner = server.core.accounts[0].devices.first { $0.node != node }
         guard let owner else { return }
         let moment = now - Int64(generator.number(in: 0..<60_000))
-        note("\(device.name) is lost, and revoked since \(Timestamp(clamping: moment))")
+        note("\(device.name) is lost and revoked; its changes since \(Timestamp(clamping: moment)) are undone")
         if let index = devices.firstIndex(where: { $0 === device }) { closeStream(index) }
         device.isLost = true
         ledger.lostDevices.insert(device.name)

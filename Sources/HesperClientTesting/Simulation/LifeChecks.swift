@@ -47,8 +47,8 @@ extension Life {
                     }
                     return true
                 }
-                // Only a restored server sends objects that this device knows to be deleted, so this is not checked before there is a
-                // backup.
+                // Only a restored server sends objects that this device knows to be deleted. Without a backup, no server was
+                // restored, and this check is not necessary.
                 guard !backups.isEmpty else { continue }
                 for id in try transaction.ids(type) where try transaction.deleted(id) != nil {
                     fail("\(device.name) has \(id), which was deleted")
@@ -118,8 +118,8 @@ extension Life {
         }
     }
 
-    /// Checks that every word that was typed and not removed is in the text of a note or on a shelf, and that no text contains a
-    /// word twice. The ledger lists the words that are exceptions.
+    /// Checks that every word that was typed and not removed is in the text of a note or in a rejected change, and that no text
+    /// contains a word twice. The ledger lists the words that are exceptions.
     private func checkWords(_ scope: MemoryScope) throws {
         var current: Set<String> = []
         for id in scope.states.keys.sorted() {
@@ -129,7 +129,7 @@ extension Life {
             if Set(single).count != single.count { fail("the text of \(id) has a word twice: \(note.text)") }
             current.formUnion(words)
         }
-        // Words in rejected changes, which are on the shelf, are not lost, because a person sees them.
+        // Words in rejected changes are not lost, because the app shows these changes to the user.
         for device in devices where !device.isLost {
             for change in try device.database.read({ try $0.shelf() }) {
                 if case .string(let text)? = change.value { current.formUnion(text.words) }

@@ -5,8 +5,8 @@ internal import HesperModel
 extension Life {
     /// Checks that a counter is the sum of all counts, and that a set has the members that were added and not removed.
     func checkObjects(of device: SimulatedDevice, _ scope: MemoryScope) throws {
-        // These checks leave out counts and labels of lost devices, which the server may not have received, and of devices that share a
-        // node because of a copied database file: they also share the node's register of a counter.
+        // These checks leave out the counts and labels of some devices. The server may not have received those of lost devices.
+        // Devices that share a node, because of a copied database file, also share the node's register of a counter.
         let unsure = ledger.lostDevices.union(ledger.twins)
         try device.database.read { transaction in
             let shelved = Set(try transaction.shelf().map(\.id))
@@ -38,7 +38,7 @@ extension Life {
                 let data = try device.files.data(of: file)
                 if attachment[.sha256] != .string(data.sha256) { fail("\(device.name) has other bytes of \(id)") }
             }
-            // The bytes of an attachment whose change is on the shelf remain until the change is dismissed.
+            // If a change of an attachment was rejected, the bytes of the attachment remain until the change is dismissed.
             let shelved = Set(try transaction.shelf().map(\.id))
             let others = device.files.list().keys.filter { !needed.contains($0) && !shelved.contains($0) }.sorted()
             if !others.isEmpty { fail("\(device.name) has files that no attachment needs: \(others)") }
@@ -69,9 +69,9 @@ extension Life {
         try checkAttached(scope, contents)
     }
 
-    /// Checks that a note has the pictures that somebody added and nobody removed, except those that the server rejected: these
-    /// changes are on the shelf, where a person sees them.
-    /// - Parameter contents: the hashes of the attachments of each note.
+    /// Checks that a note has the attachments that somebody added and nobody removed. Attachments that the server rejected are left
+    /// out, because the app shows the rejected changes to the user.
+    /// - Parameter contents: for each note, the hashes of its attachments.
     private func checkAttached(_ scope: MemoryScope, _ contents: [UniqueID: Set<String>]) throws {
         var shelved: [UniqueID: Set<String>] = [:]
         for device in devices where !device.isLost {
@@ -105,8 +105,8 @@ extension Life {
         }
     }
 
-    /// Checks that a device does not send the same changes again after a response. Only changes that wait for space are sent again,
-    /// after a delay or when somebody asks for it (clients.md, rules 9 and 14).
+    /// Checks that a device does not send the same changes again after it received the response to them. Only changes that wait for
+    /// space are sent again, after a delay or when somebody asks for it (clients.md, rules 9 and 14).
     func checkPush(_ request: ServerRequest, of device: SimulatedDevice) {
         device.pushed = Life.changes(in: request)
         let isAsked = device.askedAt >= device.pushedAt
@@ -116,7 +116,7 @@ extension Life {
         device.pushedAt = device.environment.now
     }
 
-    /// The member `changes` of a request, which is the last one; empty if there is none.
+    /// The text of a request's body from the value of `changes`, its last member, to the end; empty if there is no such member.
     private static func changes(in request: ServerRequest) -> String {
         let body = String(decoding: request.body, as: UTF8.self)
         guard let start = body.range(of: "\"changes\":") else { return "" }

@@ -25,7 +25,7 @@ struct Board: SyncedObject {
 }
 
 extension RecordsTransaction {
-    /// The transaction in the form in which the app of simulated devices uses it.
+    /// This transaction as a ``WriteTransaction`` for the types of the app on simulated devices.
     var app: WriteTransaction {
         forApp([
             HesperClient.Note.objectType, HesperClient.Tag.objectType, HesperClient.Attachment.objectType,

@@ -17,7 +17,7 @@ final class SimulatedDevice {
     private(set) var syncInputs: [SyncInput] = []
     /// Inputs of `transfers` that are not taken yet, in their order.
     private(set) var transferInputs: [TransferCore.Input] = []
-    /// Whether the transfers were told that a round of sync is in progress.
+    /// The value of the last input `isSyncing` that was added for the transfers.
     private var isSyncing = true
     private var hasTransfers = true
     var transferStatus = TransferStatus()
@@ -118,7 +118,7 @@ final class SimulatedDevice {
     /// Takes the first input of sync in one transaction.
     func stepSync() throws -> [SyncEffect] {
         guard let input = syncInputs.first else { return [] }
-        // If the transaction fails, the core before the step remains valid.
+        // The step changes a copy of the core. If the transaction fails, the core keeps its state from before the step.
         var next = core
         let (effects, mustSignIn, hasTransfers) = try database.write { transaction in
             (
@@ -201,8 +201,8 @@ final class SimulatedDevice {
         }
     }
 
-    /// The words of texts that the server has received from this device, while the device has not received the
-    /// response. The words of the bases of these texts are left out.
+    /// The words of texts that the server has received from this device without the device having received the response. Words that
+    /// are also in the bases of these texts are left out.
     func unansweredWords(_ scope: MemoryScope) throws -> Set<String> {
         try database.read { transaction in
             var words: Set<String> = []

@@ -74,7 +74,7 @@ package struct AttachmentMark: Equatable {
             range: start..<close + 1, alt: alt..<end, target: end + 2..<id + idLength, uniqueID: uniqueID)
     }
 
-    /// The position after the optional title and the white space around it; nil if the text ends there.
+    /// The position after the optional title and the white space around it; nil if the title has no end, or if the text ends there.
     private static func endOfTitle(in text: [UInt8], from start: Int) -> Int? {
         func skipSpace(_ start: Int) -> Int {
             text[start...].firstIndex { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } ?? text.count
@@ -90,7 +90,8 @@ package struct AttachmentMark: Equatable {
         return position < text.count ? position : nil
     }
 
-    /// The position of the first character of `excluded` on the same line that has no backslash in front of it.
+    /// The position of the next character of `excluded`, at or after `start` and on the same line. A character after a backslash is
+    /// skipped. Nil if there is none.
     private static func endOfRun(in text: [UInt8], from start: Int, without excluded: String) -> Int? {
         var position = start
         while position < text.count {
@@ -109,7 +110,8 @@ package struct AttachmentMark: Equatable {
 }
 
 extension AttachmentMark {
-    /// The path of a file as the target of a link: `Attachments/Rome%202.png`. Letters of other scripts stay readable.
+    /// The path of a file as the target of a link: `Attachments/Rome%202.png`. Characters outside ASCII are not escaped, so that
+    /// they stay readable.
     package static func target(of path: String) -> String {
         var result: [UInt8] = []
         for byte in path.utf8 {

@@ -17,7 +17,8 @@ package struct FileLink: Hashable, Sendable {
         }
     }
 
-    /// The path of a target relative to a base folder; nil if it leads out of the whole folder or into a hidden folder.
+    /// The path, relative to the root folder, to which `target` leads from the folder `base`. Nil if `target` is absolute, leads
+    /// out of the root folder, or contains a hidden file or folder.
     package static func joined(_ base: [String], _ target: String) -> String? {
         guard !target.hasPrefix("/"), !target.contains("\0") else { return nil }
         var parts = base
@@ -37,13 +38,14 @@ package struct FileLink: Hashable, Sendable {
 /// A place in a text where a link is written.
 package struct LinkMention: Equatable, Sendable {
     package let link: FileLink
-    /// The range of the link in the bytes of the text, with the `!` of an embedded file.
+    /// The range of the link in the bytes of the text. It includes the `!` before the link of an embedded file.
     package let range: Range<Int>
-    /// The range of the target, as far as another target can replace it; nil if it is written with double brackets or in HTML.
+    /// The range to replace when the link gets another target: the target, including `<` and `>` if it is written in them. Nil if
+    /// the link is written with double brackets or in HTML.
     package var target: Range<Int>?
     /// The target as it is written, without escapes.
     package let address: String
-    /// What is shown instead of the target; nil if nothing is written.
+    /// The text that is shown instead of the target; nil if the link has no such text.
     package let label: String?
     /// The part of the target from `#` on.
     package let fragment: String
@@ -155,7 +157,7 @@ private struct LinkScanner {
         }
     }
 
-    /// The position after code in backticks. Backticks without a counterpart are text.
+    /// The position after code in backticks. If the closing backticks are missing, the position after the opening backticks.
     private func endOfCode(_ start: Int, _ limit: Int) -> Int {
         func endOfRun(_ start: Int) -> Int { text[start..<limit].firstIndex { $0 != UInt8(ascii: "`") } ?? limit }
         let first = endOfRun(start)

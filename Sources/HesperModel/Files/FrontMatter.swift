@@ -1,12 +1,12 @@
 import Foundation
 
-/// The YAML front matter of a text, as far as the mirror and imports read it. It is never written.
+/// The parts of the YAML front matter of a text that the mirror and imports use. Front matter is only read, never written.
 package struct FrontMatter: Equatable {
     /// The value of the key `title`; nil if there is none.
     package private(set) var title: String?
     /// The names under the key `tags`, in order.
     package private(set) var tags: [String] = []
-    /// Other names by which links call the note: the values of `aliases`.
+    /// Other names of the note that links may contain: the values of `aliases`.
     package private(set) var aliases: [String] = []
     /// The date on which the note was created, from the keys that apps use for it.
     package private(set) var created: Timestamp?
@@ -61,8 +61,8 @@ package struct FrontMatter: Equatable {
         }
     }
 
-    /// Adds the names of a list on one line.
-    /// - Returns: the list, if its names are on the next lines.
+    /// Adds the names that are on the same line as the key of a list.
+    /// - Returns: the list if its names are on the next lines; otherwise nil.
     private mutating func addList(
         _ value: String, to list: WritableKeyPath<FrontMatter, [String]>
     ) -> WritableKeyPath<FrontMatter, [String]>? {

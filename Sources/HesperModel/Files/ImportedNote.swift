@@ -30,9 +30,11 @@ package enum ImportedNote {
     /// The node of the clocks that imports give to a note. For the merge, each note of a source is like a separate device.
     package static func node(of note: UniqueID) -> NodeID { NodeID(note.low) }
 
-    /// A clock for the text of a note. Its time is the date of the text in the source. Therefore, the merge recognizes that a text is
-    /// unchanged. If both the source and the note have changed, the two texts are merged, based on their common ancestor. An older
-    /// source never overwrites later changes of the note.
+    /// The clock that an import gives to the text of a note. Its time is the date of the text in the source. An unchanged text
+    /// therefore gets the same clock in the next import, and the merge recognizes that the text is unchanged.
+    ///
+    /// If both the source and the note have changed, the two texts are merged, based on their common ancestor. An older source
+    /// never overwrites later changes of the note.
     ///
     /// The counter is derived from the text, so that different texts with the same date have different clocks.
     /// - Returns: nil if the date is out of range.

@@ -5,7 +5,7 @@ import Foundation
 package enum NoteTitle {
     /// The maximum length of a title, in characters.
     private static let length = 200
-    /// How much of a text is searched, in characters.
+    /// The number of characters at the start of a text in which the title is searched.
     private static let searched = 20_000
 
     /// The title of a text; empty if it has no words.
@@ -26,9 +26,9 @@ package enum NoteTitle {
             && !title.allSatisfy(\.isWhitespace)
     }
 
-    /// The text of a note of an app in which the title is not part of the text. The title becomes the first line, as a heading,
-    /// unless it already is the first line.
-    /// - Parameter mark: what is written before the title instead of the mark of a heading, such as a check box.
+    /// Combines the title and the text of a note of another app, in which the title is not part of the text. The title becomes the
+    /// first line, as a heading, unless it already is the first line.
+    /// - Parameter mark: the text before the title, such as a check box; nil for the mark of a heading.
     package static func text(title: String, body: String, mark: String? = nil) -> String {
         let title = title.split(whereSeparator: \.isNewline).joined(separator: " ").trimmingCharacters(in: .whitespaces)
         guard !title.isEmpty else { return body }
@@ -89,7 +89,8 @@ package enum NoteTitle {
         return position == 0 ? text : String(decoding: result + bytes[position...], as: UTF8.self)
     }
 
-    /// Removes the marks of emphasis and code, and backslashes before punctuation. A mark without a counterpart is text.
+    /// Removes the marks of emphasis and code, and backslashes before punctuation. If the marks of one kind cannot be paired, they
+    /// are kept.
     private static func withoutEmphasis(_ text: String) -> String {
         var text = text
         for mark in ["**", "~~", "__", "`", "*"] {

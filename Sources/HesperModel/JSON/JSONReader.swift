@@ -95,7 +95,7 @@ public struct JSONReader {
     }
 
     private func check(depth level: Int) throws(Problem) {
-        guard level <= depth else { throw malformed("it is nested more than \(depth) deep") }
+        guard level <= depth else { throw malformed("arrays and objects are nested more than \(depth) levels deep") }
     }
 
     private mutating func array(depth level: Int) throws(Problem) -> [JSON] {

@@ -9,15 +9,15 @@ public protocol Bag {
     func holders(of attachment: UniqueID) throws -> [UniqueID]
     /// The parcels of an object that may contain an edit with this clock, the newest first.
     func parcels(of object: UniqueID, holding clock: Clock) throws -> [Parcel]
-    /// The greatest clock among the versions of a text that `node` wrote and whose clock is less than `clock`. Versions whose value
-    /// was thinned away are included. Nil if there are none.
+    /// The clock of the newest version of a text that `node` wrote before `clock`; nil if there is none. Versions whose values were
+    /// thinned away are included.
     func newest(_ text: Attribute, of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock?
     /// The versions of a text whose ``Parcel/missingAncestors`` is not empty, in any order.
     func descents(of text: Attribute, of object: UniqueID) throws -> [TextDescent]
     /// The clock of the version of a text that was current when the scope had the given sequence number; nil if there was none.
     func current(_ text: Attribute, of object: UniqueID, at sequence: Int64) throws -> Clock?
-    /// The parcels of the deleted object whose words were rescued into `object`, if they may contain an edit with this clock, the
-    /// newest first. Parcels that were added after the deletion are not returned.
+    /// The parcels that may contain an edit with this clock, among those of the deleted object whose words were rescued into
+    /// `object`. The newest parcels come first. Parcels that were added after the deletion are not returned.
     func parcels(rescuedInto object: UniqueID, holding clock: Clock) throws -> [Parcel]
     /// The size and hash of the bytes of an attachment; nil if the server does not have the bytes.
     func attachmentData(of attachment: UniqueID) throws -> AttachmentData?

@@ -27,7 +27,8 @@ public struct Parcel: Sendable, Equatable {
     public var missingAncestors: [Clock]
     /// Whether the server made the edits of the parcel.
     public var isServerMade: Bool
-    /// Whether the parcel belongs to a rescued note. Such a parcel is not attributed to any device.
+    /// Whether the server made the parcel to keep the words of a deleted note in a new note (merge.md, Deleting). Such a parcel is
+    /// not attributed to any device.
     public var isRescue: Bool
 
     public init(

@@ -92,8 +92,8 @@ struct MergeRescues {
         var edits: [Edit] = []
         if let date = note.creationDate { edits.append(Edit(.creationDate, .date(date), at: nil)) }
         if let clock = note.textClock { edits.append(Edit(.text, .string(note.text), at: clock)) }
-        // Removed tags are copied too, with their clocks. If a removed tag is later merged with a tag that the note has, the note
-        // keeps the merged tag only if the clock of the removal is the smaller one.
+        // Removed tags are copied too, with their clocks. If a removed tag is later merged with a tag that the note has, the
+        // greater of the two clocks decides whether the note has the merged tag.
         for (tag, register) in note.tags.sorted {
             edits.append(Edit(.tag(tag), .bool(register.value), at: register.clock))
         }

@@ -181,8 +181,8 @@ struct MergeTexts {
     ) throws -> Descent {
         let ancestry = text.ancestry
         if text.clock > current {
-            // If the base is the current text, no text in the bag descends from the pushed text. A text that descends from the
-            // pushed text would be newer than the base, and the base would not be current.
+            // If the base is the current text, no text in the bag descends from the pushed text: such a text would be newer than
+            // the base, so the base would not be current.
             if ancestry.base == current, ancestry.after?.isEmpty != false { return .current }
             // If a client does not send `textAfter`, its text is treated as a descendant of the previous text of the same node.
             if ancestry.after == nil, current.node == text.clock.node { return .current }

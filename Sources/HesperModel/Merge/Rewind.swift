@@ -1,6 +1,6 @@
 /// Computes the state that one object would have without the edits that one device pushed after a moment (merge.md, Devices). This
-/// type does not store the values of the edits, so that a long history takes little memory. The caller reads the few values to
-/// restore afterwards.
+/// type does not store the values of the edits, so that a long history takes little memory. Afterwards, the caller reads the values
+/// that must be restored.
 ///
 ///     var rewind = Rewind(of: phone, after: moment)
 ///     for stored in history { rewind.add(stored.parcel, by: stored.pushedBy, at: stored.pushedAt, position: stored.position) }
@@ -45,8 +45,8 @@ public struct Rewind: Sendable {
     /// A register to restore.
     public struct Restoration: Sendable, Equatable {
         public let attribute: Attribute
-        /// The version to restore. Nil if the default must be restored, because all edits of the register are undone, or because
-        /// no value of its other edits is still stored.
+        /// The version to restore; nil to restore the default. The default is restored if all edits of the register are undone, or
+        /// if the values of all other edits were thinned away.
         public let version: Version?
         /// Whether the value that was current before the undone edits was thinned away, so that an older value is restored.
         public let isOlder: Bool

@@ -65,11 +65,11 @@ public struct Thinning: Sendable {
 
     /// How long texts that a device may use as a base are kept after the most recent use of the device, in milliseconds.
     public static let deviceRetention = 365 * Timestamp.day
-    /// The margin before the stored time of a device's most recent read, in milliseconds. Texts that were current within the margin are
-    /// kept (``readMarginAfter``).
+    /// The margin before the stored time of a device's most recent read, in milliseconds. ``readMarginAfter`` describes its use.
     static let readMarginBefore = 60_000 as Int64
-    /// The margin after the stored time of a device's most recent read, in milliseconds. The device may have received any text that was
-    /// current within both margins, because read times are stored only once a minute, and because a response takes time to arrive.
+    /// The margin after the stored time of a device's most recent read, in milliseconds. All texts that were current between the
+    /// start of ``readMarginBefore`` and the end of this margin are kept. The device may have received any of these texts, because
+    /// read times are stored only once a minute, and because a response takes time to arrive.
     static let readMarginAfter = 120_000 as Int64
     /// The time until the next review of texts that are kept only because a device may use them as a base, in milliseconds.
     /// Such texts are reviewed regularly, because reads by the device do not trigger a review.

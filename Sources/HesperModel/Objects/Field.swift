@@ -1,7 +1,7 @@
 /// The table of all single-valued fields (merge.md, Edits).
 ///
-/// Reading, folding, digests, writing, the plain routes and revocation use this table. A new field needs a case and a row here;
-/// see development.md, Add a field to notes, for the other steps.
+/// The table is used to read, write and fold objects, for digests and revocation, and by the routes for clients without clocks. A
+/// new field needs a case and a row here; see development.md, Add a field to notes, for the other steps.
 public enum Field: String, Sendable, CaseIterable {
     // The cases are in the order in which JSON lists the fields.
     case creationDate, text, archived, sortDate

@@ -13,8 +13,8 @@ public struct Snippet: Sendable, Hashable {
         }
     }
 
-    /// An unmodified part of the text. It is cut between words if possible, and between characters otherwise. A character is
-    /// cut only if it is too large to be included as a whole.
+    /// An unmodified part of the text. It begins and ends between words if possible, and between characters (graphemes) otherwise.
+    /// It ends within a character only if this character alone is too large.
     public let text: String
     /// The matches in ``text``, in order. Each consists of whole characters. Matches that would overlap or touch are joined.
     public let ranges: [Match]
@@ -152,8 +152,8 @@ extension String {
         return end == endIndex ? end : unicodeScalars.index(before: unicodeScalars.index(after: end))
     }
 
-    /// The index that is at most `count` characters and at most `bytes` bytes away from `start`, and the number of characters
-    /// in between. `step` is 1 to go forward and -1 to go backward.
+    /// Goes from `start` over `count` characters, or over fewer if these have more than `bytes` bytes or the text ends. Returns the
+    /// index reached and the number of characters passed. `step` is 1 to go forward and -1 to go backward.
     fileprivate func walk(
         from start: Index, by step: Int, atMost count: Int, bytes: Int
     ) -> (end: Index, count: Int) {

@@ -14,7 +14,7 @@ struct TermScalar {
         case pair
         /// The scalar is a vowel sign or similar, as in Devanagari. It belongs to the preceding scalar.
         case sign
-        /// The scalar makes the preceding kana voiced: か followed by it is が.
+        /// The scalar is a mark that makes the preceding kana voiced: か followed by the mark is が.
         case voicing
         /// Used only in ``table``: the scalar is normalized to several scalars. The value is an index into ``expansions``.
         case several

@@ -166,8 +166,9 @@ struct TextAlignment {
         return next
     }
 
-    /// Adds a replacement that lies between two line breaks that were matched in both texts, in parts if necessary. All line breaks
-    /// that could be matched were matched, so at most one of the two texts has further line breaks in the replacement.
+    /// Adds the differences within a replacement that lies between two matched line breaks. If necessary, the replacement is split
+    /// into several hunks. All line breaks that could be matched were matched, so at most one of the two texts has line breaks
+    /// within the replacement.
     private mutating func split(_ hunk: TextHunk) {
         var (base, side) = (hunk.base, hunk.side)
         while let one = base.first, let other = side.first, isSame(one, other) {
@@ -208,7 +209,8 @@ struct TextAlignment {
         if !base.isEmpty || !side.isEmpty { hunks.append(TextHunk(base: base, side: side)) }
     }
 
-    /// Whether the user completed a word that was half written when the base was sent, and continued writing.
+    /// Whether the user completed a half-written word of the base and continued writing: `base` is one word, and `side` begins with
+    /// a longer word that starts with it.
     private func isContinued(_ base: Range<Int>, _ side: Range<Int>) -> Bool {
         guard base.count == 1, side.count > 1, !movedTokens.side.containsToken(side.lowerBound) else { return false }
         let (word, longer) = (base.lowerBound, side.lowerBound)

@@ -27,8 +27,8 @@ struct TextHunk: Equatable, Sendable {
 
 /// Counts the work of a merge and limits it.
 struct TextBudget: Sendable {
-    /// The number of comparisons so far. It may exceed ``limit``, because a run of equal tokens or a sorting of anchors that has
-    /// begun is completed, and because the remaining ranges are trimmed. In total, it is at most 64 per token plus 65,536.
+    /// The number of comparisons so far. It may exceed ``limit``: a run of equal tokens or a sorting of anchors that has begun is
+    /// completed, and the remaining ranges are trimmed. It is at most 64 per token plus 65,536.
     private(set) var steps = 0
     /// The number of comparisons after which texts are no longer compared in detail. Each remaining range is then treated as
     /// replaced as a whole.

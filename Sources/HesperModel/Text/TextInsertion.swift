@@ -1,8 +1,9 @@
-/// The text that one side inserted at one place between two tokens of the base: tokens, and whole lines that were moved there.
+/// The text that one side inserted at one place between two tokens of the base: tokens, and whole lines that were moved to this
+/// place.
 struct TextInsertion {
-    /// An element of an insertion: a token of the text of the side that inserted it, or a whole line that was moved here.
+    /// An element of an insertion: a token that the side inserted, or a whole line that the side moved to this place.
     struct Element {
-        /// The token, or the first token of the moved line.
+        /// The index of the token, or of the first token of the moved line, in the text of the side.
         let token: Int
         /// The line of the base that was moved here; nil if the element is a token.
         let movedLine: Int?
@@ -15,9 +16,9 @@ struct TextInsertion {
     var isEmpty: Bool { elements.isEmpty }
     var count: Int { elements.count }
 
-    /// Creates an insertion from a range of tokens of one side. Omits lines that the other side moved elsewhere, and moved lines
-    /// of which no token is kept. One line break is omitted with each such line. The changes within a moved line belong to that
-    /// line.
+    /// Creates an insertion from a range of tokens of one side. A moved line in the range becomes a single element, which includes
+    /// the changes within the line. The line is omitted, together with one line break, if the other side determines its new place,
+    /// or if no token of the line is kept.
     init(_ range: Range<Int>, of source: TextPlan.Source, in plan: TextPlan, movedLine: Int? = nil) {
         self.source = source
         text = plan[source]

@@ -1,8 +1,8 @@
 /// The changes that one side, that is, one of the two texts to merge, makes to the base.
 struct TextSide {
     let tokens: TextTokens
-    /// The changes, by their position in the base. A moved line has no deletion at its old place, where only the changes within the
-    /// line are listed. At its new place, an insertion contains the tokens of the line.
+    /// The changes, by their position in the base. A moved line is not listed as a deletion at its old place. Only the changes
+    /// within the line are listed there. At its new place, an insertion contains the tokens of the line.
     private(set) var hunks: [TextHunk]
     /// For each moved line of the base: the index of the same line in the side.
     private(set) var moves: [Int: Int] = [:]
@@ -12,8 +12,7 @@ struct TextSide {
     private(set) var movedLines: [Int: Int] = [:]
     /// For each token of the base: the index of the same token in the side; -1 if the side deleted the token.
     private(set) var positions: [Int32] = []
-    /// For each token of the base: the count of words before it that the side kept. The last element, after those of all tokens,
-    /// is the total count.
+    /// For each token of the base: the count of words before it that the side kept. An additional last element is the total count.
     private var keptWords: [Int32] = []
     private let base: TextTokens
 

@@ -1,12 +1,12 @@
 import Foundation
 import HesperModel
 
-/// Reads ENEX files of Evernote, one or several in a folder or a zip. Each file is a notebook.
+/// Reads exports of Evernote: one or more ENEX files, also in a folder or a zip archive. Each file is a notebook.
 struct Evernote: SourceReader {
     private let files: [SourceFile]
     private let limits: SourceLimits
     private let records: MarkupRecords
-    /// The folder with the files of the notes.
+    /// The temporary folder with the files that the notes contain.
     private let staging: Staging
 
     /// - Parameter files: the ENEX files.
@@ -49,7 +49,8 @@ struct Evernote: SourceReader {
     private func note(
         _ record: MarkupRecord.Note, _ path: String, _ file: SourceFile, _ numbers: inout [UniqueID: Int]
     ) throws(SourceNote.Rejected) -> SourceNote {
-        // Notes have no ID in an export. The title and the time of creation stay the same when a note is changed.
+        // Notes have no ID in an export. The ID is derived from the title and the creation time, because they rarely change when
+        // the text of a note is changed.
         let key = "\(record.created)\n\(record.title)"
         var id = ImportedNote.uniqueID(app: "evernote", id: key)
         let number = numbers[id, default: 0] + 1
@@ -81,8 +82,9 @@ struct Evernote: SourceReader {
 }
 
 extension AttachmentCollector {
-    /// The text of a record, in which its files are at their places. Files without a place come after the text.
-    /// - Parameter resolve: returns what other links lead to.
+    /// The text of a record, with a mark at each place where the note shows one of its pictures. Pictures that the text does not
+    /// show are added at its end.
+    /// - Parameter resolve: returns the targets of links that do not refer to files of the record.
     mutating func rewrite(_ record: MarkupRecord.Note, _ resolve: (LinkMention) -> LinkRewriter.Target?) -> String {
         var added: [String: SourceAttachment] = [:]
         for file in record.files where added[file.hash] == nil {

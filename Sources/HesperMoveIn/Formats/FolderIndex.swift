@@ -1,13 +1,14 @@
 import HesperModel
 
-/// Finds the files to which the links of a folder lead. Case is ignored, as on most file systems.
+/// Finds the files in a folder to which links in its notes lead. Upper and lower case are not distinguished, because many file
+/// systems do not distinguish them.
 struct FolderIndex {
     private var byPath: [String: Int] = [:]
     private var byName: [String: [Int]] = [:]
     private var byAlias: [String: Int] = [:]
     private let files: [SourceFile]
 
-    /// - Parameter isNote: whether a file can be linked without its extension.
+    /// - Parameter isNote: returns whether a file is a note. Links to a note may omit its extension.
     init(_ files: [SourceFile], isNote: (SourceFile) -> Bool) {
         self.files = files
         for (index, file) in files.enumerated() {
@@ -17,21 +18,21 @@ struct FolderIndex {
         }
     }
 
-    /// The folded path, for notes also without the extension.
+    /// The texts by which a path is found: the folded path, and for a note also the folded path without its extension.
     private static func forms(_ path: String, _ isNote: Bool) -> [String] {
         let whole = TagName.fold(path)
         guard isNote, let dot = whole.lastIndex(of: ".") else { return [whole] }
         return [whole, String(whole[..<dot])]
     }
 
-    /// Records another name of a note.
+    /// Adds an alternative name of a note.
     mutating func add(alias: String, of index: Int) {
         let name = TagName.fold(alias)
         if byAlias[name] == nil { byAlias[name] = index }
     }
 
-    /// The index of the file to which a link leads: relative to the note's folder, else relative to the whole folder, else, with double
-    /// brackets, by its name or an alias. Nil if there is no such file.
+    /// The index of the file to which a link leads; nil if there is no such file. The target is looked up relative to the note's
+    /// folder, then relative to the whole folder. The target of a link in double brackets is then looked up by name and by alias.
     func file(of link: FileLink, in note: SourceFile) -> Int? {
         let folders = note.folders
         for target in link.targets {
@@ -46,7 +47,8 @@ struct FolderIndex {
         return nil
     }
 
-    /// Of several files with one name, the one in the same folder, else the one with the shortest path.
+    /// Selects one of several files with the same name: the file in the folder of the note, or otherwise the file with the shortest
+    /// path.
     private func nearest(_ indices: [Int], to folders: [String]) -> Int? {
         indices.first { files[$0].folders == folders }
             ?? indices.min { (files[$0].path.utf8.count, $0) < (files[$1].path.utf8.count, $1) }

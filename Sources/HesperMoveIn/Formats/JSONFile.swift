@@ -2,13 +2,13 @@ import Foundation
 import HesperArchive
 import HesperModel
 
-/// Reads the JSON file of an export in pieces.
+/// Reads a JSON file of an export value by value, so that memory use does not depend on the size of the file.
 struct JSONFile {
     private let file: SourceFile
 
     init(_ file: SourceFile) { self.file = file }
 
-    /// Passes the values of the document to `body` (``DocumentReader``).
+    /// Passes each value of the document and its location to `body`, as ``DocumentReader`` does.
     /// - Throws: ``SourceNote/Rejected`` if the document cannot be read to its end.
     func readEach(
         _ body: (DocumentReader.Location, Result<JSON, Problem>) async throws -> Void

@@ -1,16 +1,16 @@
 import Foundation
 import HesperModel
 
-/// Reads an export of Joplin: a JEX file, or the folder (RAW) that it contains, also in a zip.
+/// Reads an export of Joplin: a JEX archive, a folder in the format RAW, or a zip archive of such a folder.
 struct Joplin: SourceReader {
     private let source: SourceFiles
     private let limits: SourceLimits
     private let contents: Contents
 
-    /// The contents of notes in HTML, whose numbers are in `documents` by their IDs.
+    /// The parsed contents of the notes in HTML. `documents` maps the ID of such a note to its number in `records`.
     private let records: MarkupRecords
     private let documents: [String: Int]
-    /// The folder with the files of such notes.
+    /// The temporary folder with the HTML files and the pictures in them.
     private let staging: Staging
 
     /// - Returns: nil if the source is not an export of Joplin.
@@ -83,7 +83,7 @@ struct Joplin: SourceReader {
         return .note(try SourceNote(draft))
     }
 
-    /// The text of a note. That of a note in HTML is converted to Markdown.
+    /// The text of a note in Markdown. If the note is in HTML, the text was converted.
     private func record(of item: JoplinItem) throws -> MarkupRecord.Note {
         guard let document = documents[item.id] else { return MarkupRecord.Note(source: 0, text: String(item.body)) }
         switch try records.record(of: document) {
@@ -93,17 +93,17 @@ struct Joplin: SourceReader {
         }
     }
 
-    /// The items of the export without the texts of notes.
+    /// The items of the export, without the texts of the notes.
     private struct Contents {
-        /// The files of notes.
+        /// The files of the notes.
         private(set) var notes: [SourceFile] = []
         private(set) var broken: [(path: String, reason: String)] = []
         /// The IDs of the notes that are in HTML.
         private(set) var isHTML: Set<String> = []
-        /// The titles of notes.
+        /// The titles of the notes, by ID.
         private(set) var titles: [String: String] = [:]
         private(set) var resources: [String: (name: String, type: String?)] = [:]
-        /// The files of resources.
+        /// The files of the resources, by the ID of the resource.
         private(set) var files: [String: SourceFile] = [:]
         private var notebooks: [String: (title: String, parent: String?)] = [:]
         private var tags: [String: String] = [:]
@@ -136,12 +136,13 @@ struct Joplin: SourceReader {
             }
         }
 
-        /// The names of the note's tags, and its notebook with those above it as one tag: `work/mail`.
+        /// The names of the note's tags. The notebook of the note and the notebooks that contain it become one tag, such as
+        /// `work/mail`.
         func tags(of note: JoplinItem) -> [String] {
             var names: [String] = []
             var next = note["parent_id"]
             var seen: Set<String> = []
-            // Notebooks that are in themselves end here.
+            // The set `seen` ends the loop if a notebook contains itself.
             while let id = next, let notebook = notebooks[id], seen.insert(id).inserted {
                 names.append(notebook.title.replacing("/", with: "-"))
                 next = notebook.parent

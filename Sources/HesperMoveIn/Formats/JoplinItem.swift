@@ -1,6 +1,6 @@
 import HesperModel
 
-/// An item of an export of Joplin: a Markdown file whose last lines are properties.
+/// An item of a Joplin export. It is a Markdown file that ends with lines of properties.
 ///
 ///     Shopping
 ///
@@ -21,15 +21,15 @@ struct JoplinItem {
     let id: String
     let kind: Kind
     let title: String
-    /// The range of the text after the title.
+    /// The text after the title. Empty lines at its beginning are removed.
     let body: Substring
     private var properties: [Substring: Substring] = [:]
 
-    /// - Returns: nil if the text is not an item, or an item of a kind that is not imported.
+    /// - Returns: nil if the text is not an item, or if it is an item of a kind that is not imported.
     init?(_ text: String) {
         let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         var end = lines.endIndex
-        // The properties are the lines up to the last empty one.
+        // Read backwards: the properties are the lines after the last empty line. Empty lines at the end of the file are skipped.
         while end > lines.startIndex, !lines[end - 1].isEmpty || properties.isEmpty {
             end -= 1
             let line = lines[end]
@@ -51,7 +51,7 @@ struct JoplinItem {
         }
     }
 
-    /// The value of a property; nil if it is absent or empty.
+    /// The value of a property; nil if the property does not exist or its value is empty.
     subscript(name: String) -> String? {
         guard let value = properties[name[...]], !value.isEmpty else { return nil }
         return String(value)

@@ -1,13 +1,14 @@
 import Foundation
 import HesperModel
 
-/// Reads an export of Google Keep by Takeout: a JSON file for each note, with its pictures beside it, in a folder or a zip. The HTML
-/// files have the same notes and are not read.
+/// Reads a Takeout export of Google Keep, a folder or a zip archive. It contains a JSON file for each note, and the pictures of the
+/// note in the same folder. It also contains the notes as HTML files, which are not read.
 struct Keep: SourceReader {
     private let source: SourceFiles
     private let notes: [SourceFile]
     private let limits: SourceLimits
-    /// The files by their paths without extension. Takeout often writes another extension than the one in the JSON.
+    /// The attached files, by their paths with and without extension. The name in the JSON often has another extension than the
+    /// file.
     private let files: [String: SourceFile]
 
     /// - Returns: nil if the source is not an export of Keep.
@@ -50,7 +51,7 @@ struct Keep: SourceReader {
         try await body(.ignored(ignored))
     }
 
-    /// - Returns: nil if the file is not a note, or has neither text nor pictures.
+    /// - Returns: nil if the file is not a note, or if the note has neither text nor files.
     private func entry(
         _ file: SourceFile, _ hashes: FileHashes, _ seen: inout Set<UniqueID>
     ) throws(SourceNote.Rejected) -> SourceEntry? {
@@ -63,7 +64,7 @@ struct Keep: SourceReader {
         guard json["isTrashed"] != nil || json["userEditedTimestampUsec"] != nil else { return nil }
         if json["isTrashed"]?.isTrue == true { return .trashed(path: file.path) }
         let creation = json["createdTimestampUsec"]?.number
-        // Notes have no ID. The time of their creation is precise to a microsecond.
+        // Notes have no ID, so the ID is derived from the creation time, which is precise to a microsecond.
         var id = ImportedNote.uniqueID(app: "keep", id: creation.map(String.init) ?? file.name)
         if !seen.insert(id).inserted {
             id = ImportedNote.uniqueID(app: "keep", id: file.name)
@@ -83,7 +84,8 @@ struct Keep: SourceReader {
         return .note(try SourceNote(draft))
     }
 
-    /// The text, the list, the web pages and the pictures of a note.
+    /// The parts of the note's text: the text itself, the list, links to web pages, and marks of the pictures. Adds the attachments
+    /// to `collector`.
     private func parts(of json: JSON, _ file: SourceFile, _ collector: inout AttachmentCollector) -> [String] {
         var parts = [json["textContent"]?.text?.withLineFeeds ?? ""]
         let list = json["listContent"]?.elements ?? []
@@ -114,7 +116,7 @@ struct Keep: SourceReader {
 }
 
 extension SourceFile {
-    /// The contents of a file with one note.
+    /// The contents of a file that contains one note, without a byte order mark.
     fileprivate func bytes() throws(Problem) -> [UInt8] {
         do throws(SourceNote.Rejected) {
             let data = try data(limit: Int64(Limits.pushBytes))

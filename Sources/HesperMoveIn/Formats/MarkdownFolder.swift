@@ -1,19 +1,19 @@
 import Foundation
 import HesperModel
 
-/// Reads a folder or a zip of text files: plain text, Markdown, HTML, and vaults of Obsidian.
+/// Reads a folder or an archive of text files: plain text, Markdown and HTML. It may be a vault of Obsidian.
 ///
-/// HTML becomes Markdown. Other texts stay as they are written, with their front matter. Only in an archive and in a vault, links to
-/// files and notes are changed: the texts of a plain folder stay equal to its files, so that `hesper sync` finds the notes of the
-/// files. In a vault, the name of a file is the title of its note.
+/// HTML is converted to Markdown. The front matter of other texts is kept. In an archive and in a vault, links to files and notes
+/// are replaced. In a plain folder, texts are not changed, so that `hesper sync` can match the notes with the files. In a vault,
+/// the name of a file is the title of its note.
 struct MarkdownFolder: SourceReader {
     private let source: SourceFiles
     private let notes: [SourceFile]
     private let limits: SourceLimits
-    /// The contents of the HTML files, whose numbers are in `documents` by their paths.
+    /// The parsed contents of the HTML files. `documents` maps the path of such a file to its number in `records`.
     private let records: MarkupRecords
     private let documents: [String: Int]
-    /// The folder with the pictures in HTML files; nil if there are no such files.
+    /// The temporary folder with the pictures that HTML files contain; nil if there are no HTML files.
     private let staging: Staging?
 
     init(_ source: SourceFiles, _ limits: SourceLimits, _ runner: any MarkupRunner) throws {
@@ -53,7 +53,7 @@ struct MarkdownFolder: SourceReader {
         try await body(.ignored(source.ignored + others))
     }
 
-    /// Reads the beginnings of all texts, for the titles to which links lead.
+    /// Reads the beginning of each text, to find the titles and aliases of the notes to which links may lead.
     private func index() -> (FolderIndex, titles: [Int: String]) {
         var index = FolderIndex(source.files, isNote: MarkdownFolder.isNote)
         var titles: [Int: String] = [:]
@@ -69,7 +69,7 @@ struct MarkdownFolder: SourceReader {
         return (index, titles)
     }
 
-    /// How much of each text is read for its title.
+    /// The number of bytes of each text that are read to find its title.
     private static let indexedBytes = 16 << 10
 
     private func title(of file: SourceFile, _ text: String) -> String {
@@ -86,7 +86,8 @@ struct MarkdownFolder: SourceReader {
             guard let found = index.file(of: mention.link, in: file) else { return nil }
             let target = source.files[found]
             if MarkdownFolder.isNote(target) { return titles[found].map { .note(title: $0) } }
-            // Links of a plain folder stay, so the name of the attachment is the path (mirror.md, Pictures and other files).
+            // The links in a plain folder are not changed. They are resolved by the path of the file, so the path becomes the name
+            // of the attachment (mirror.md, Pictures and other files).
             let filename = changesLinks ? nil : target.path
             return collector.add(target, filename: filename, keepsPath: !changesLinks).map { .attachment($0) }
         }
@@ -119,7 +120,7 @@ struct MarkdownFolder: SourceReader {
 }
 
 extension MarkdownFolder {
-    /// The contents of an HTML file.
+    /// The parsed contents of an HTML file.
     private func record(of file: SourceFile) throws -> MarkupRecord.Note {
         if let problem = file.problem { throw SourceNote.Rejected(reason: problem) }
         switch try documents[file.path].flatMap({ try records.record(of: $0) }) {
@@ -130,7 +131,7 @@ extension MarkdownFolder {
     }
 }
 
-/// Finds the tags that are written in a text of Obsidian, such as `#work/mail`.
+/// Finds the tags in the text of an Obsidian note, such as `#work/mail`.
 enum InlineTags {
     static func all(in text: String) -> [String] {
         guard text.contains("#") else { return [] }
@@ -141,7 +142,7 @@ enum InlineTags {
             if content.hasPrefix("```") || content.hasPrefix("~~~") {
                 isInCode.toggle()
             } else if !isInCode, line.contains("#") {
-                // What is between backticks is code.
+                // Text between backticks is code, and `#` in it begins no tag.
                 let parts = line.split(separator: "`", omittingEmptySubsequences: false)
                 for (index, part) in parts.enumerated() where index.isMultiple(of: 2) || parts.count.isMultiple(of: 2) {
                     add(part, to: &tags)

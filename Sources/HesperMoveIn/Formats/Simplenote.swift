@@ -1,10 +1,10 @@
 import HesperArchive
 import HesperModel
 
-/// Reads an export of Simplenote: `source/notes.json` in a zip, a folder, or alone. The text files beside it have the same notes
-/// without dates and are not read.
+/// Reads an export of Simplenote: the file `source/notes.json`, alone, in a folder or in a zip archive. The export also contains
+/// the notes as text files, which have no dates and are not read.
 struct Simplenote: SourceReader {
-    /// The source, which keeps the temporary files of an archive.
+    /// The source. The temporary files of an unpacked archive exist as long as this reference.
     private let source: SourceFiles
     private let file: SourceFile
     private let titles: [String: String]
@@ -19,7 +19,7 @@ struct Simplenote: SourceReader {
         guard let file else { return nil }
         (self.source, self.file) = (source, file)
         var (titles, count): ([String: String], Int) = ([:], 0)
-        // A document that ends too early is reported when its notes are read.
+        // Errors are ignored here. They are reported when the notes are read.
         try? await JSONFile(file).readEach { location, value in
             guard location.member == "activeNotes" else { return }
             count += 1
@@ -55,7 +55,7 @@ struct Simplenote: SourceReader {
             }
             if json["deleted"]?.isTrue == true { return .trashed(path: path) }
             let creation = json.date("creationDate")
-            // Old exports have no IDs.
+            // In old exports, notes have no IDs.
             let id = json["id"]?.text ?? "\(creation?.description ?? "")\n\(content)"
             var draft = SourceNote.Draft(path: path, uniqueID: ImportedNote.uniqueID(app: "simplenote", id: id))
             draft.text = LinkRewriter.rewrite(content.withLineFeeds) { mention in

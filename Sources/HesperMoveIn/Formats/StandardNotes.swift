@@ -1,9 +1,10 @@
 import HesperArchive
 import HesperModel
 
-/// Reads a decrypted backup of Standard Notes: `Standard Notes Backup and Import File.txt` in a zip, a folder, or alone.
+/// Reads a decrypted backup of Standard Notes: the file `Standard Notes Backup and Import File.txt`, alone, in a folder or in a zip
+/// archive.
 struct StandardNotes: SourceReader {
-    /// The source, which keeps the temporary files of an archive.
+    /// The source. The temporary files of an unpacked archive exist as long as this reference.
     private let source: SourceFiles
     private let file: SourceFile
     private let tags: [String: [String]]
@@ -20,7 +21,7 @@ struct StandardNotes: SourceReader {
         (self.source, self.file) = (source, file)
         var collector = TagCollector()
         var count = 0
-        // A document that ends too early is reported when its notes are read.
+        // Errors are ignored here. They are reported when the notes are read.
         try? await JSONFile(file).readEach { location, value in
             guard location.member == "items", case .success(let item) = value else { return }
             switch item["content_type"]?.text {
@@ -45,7 +46,7 @@ struct StandardNotes: SourceReader {
         }
     }
 
-    /// - Returns: nil for items that are not notes.
+    /// - Returns: nil if the item is not a note, or is deleted.
     private func entry(_ value: Result<JSON, Problem>, _ path: String) -> SourceEntry? {
         do {
             let item = try value.get()
@@ -77,7 +78,7 @@ struct StandardNotes: SourceReader {
         return SuperNote.markdown(text) ?? text
     }
 
-    /// Collects the tags of the notes. A tag lists its notes.
+    /// Collects the names of the tags of each note. In the backup, each tag lists the notes that have the tag.
     private struct TagCollector {
         private var titles: [String: String] = [:]
         private var parents: [String: String] = [:]
@@ -100,12 +101,12 @@ struct StandardNotes: SourceReader {
             notes.mapValues { ids in ids.compactMap(name) }
         }
 
-        /// The name with those of the tags above it: `work/mail`.
+        /// The name of a tag, after the names of its parent tags, such as `work/mail`.
         private func name(_ id: String) -> String? {
             var names: [String] = []
             var next: String? = id
             var seen: Set<String> = []
-            // Tags that are above themselves end here.
+            // The set `seen` ends the loop if a tag is its own ancestor.
             while let id = next, let title = titles[id], seen.insert(id).inserted {
                 names.append(title.replacing("/", with: "-"))
                 next = parents[id]

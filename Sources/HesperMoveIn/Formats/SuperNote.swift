@@ -1,7 +1,8 @@
 import Foundation
 import HesperModel
 
-/// Converts a Super note of Standard Notes to Markdown. Its text is a tree of nodes in JSON, in the format of the editor Lexical.
+/// Converts a note of Standard Notes' editor Super to Markdown. The text of such a note is a tree of nodes in JSON, in the format
+/// of the library Lexical.
 enum SuperNote {
     /// The maximum nesting depth of the tree.
     private static let depth = 256
@@ -39,7 +40,7 @@ enum SuperNote {
         var number = node["start"]?.number ?? 1
         var items: [String] = []
         for item in node.children {
-            // A nested list is in an item of its own.
+            // Lexical puts a nested list into a separate item, which contains nothing else.
             let nested = item.children.filter { $0["type"]?.text == "list" }
             if nested.count == item.children.count, !nested.isEmpty {
                 items += nested.map { list($0, indent: indent + "    ") }
@@ -81,7 +82,8 @@ enum SuperNote {
         }.joined()
     }
 
-    /// A text with the marks of its format, whose bits are bold, italic, struck out, underlined and code.
+    /// A text with Markdown marks for its format. The bits of `format` mean, from the lowest: bold, italic, struck out, underlined,
+    /// code.
     private static func formatted(_ text: String, _ format: Int64) -> String {
         let words = text.trimmingCharacters(in: .whitespaces)
         guard format != 0, !words.isEmpty, let range = text.firstRange(of: words) else { return text }

@@ -2,14 +2,14 @@ import Foundation
 
 /// Converts text in other character sets to Unicode, with the system's `iconv`.
 enum Charset {
-    /// The text of bytes. Bytes that are invalid in the character set become U+FFFD. An unknown character set is read as UTF-8 if the
-    /// bytes are valid UTF-8, and as Windows-1252 otherwise.
+    /// Decodes bytes as text. Bytes that are invalid in the character set become U+FFFD. If the character set is unknown, the bytes
+    /// are decoded as UTF-8 if they are valid UTF-8, and as Windows-1252 otherwise.
     static func text(_ bytes: ArraySlice<UInt8>, charset: String) -> String {
         let name = charset.lowercased()
         if name == "utf-8" || name == "utf8" || name == "us-ascii" || name.isEmpty {
             return String(validating: bytes, as: UTF8.self) ?? unlabelled(bytes)
         }
-        // What senders call Latin 1 is Windows-1252, as in browsers.
+        // Text that is declared as Latin 1 is usually Windows-1252. Browsers also decode it as Windows-1252.
         if name == "iso-8859-1" || name == "latin1" {
             return converted(bytes, from: "WINDOWS-1252") ?? unlabelled(bytes)
         }
@@ -21,7 +21,7 @@ enum Charset {
             ?? String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Nil if the character set is unknown.
+    /// Converts bytes with `iconv`. Nil if the character set is unknown.
     private static func converted(_ bytes: ArraySlice<UInt8>, from charset: String) -> String? {
         guard charset.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "/") }),
             let converter = iconv_open("UTF-8", charset), converter != iconv_t(bitPattern: -1)
@@ -41,7 +41,7 @@ enum Charset {
                     let result = iconv(converter, &next, &left, &end, &free)
                     output += target[..<(target.count - free)]
                     guard result == -1, errno != E2BIG, left > 0 else { continue }
-                    // Skips an invalid or incomplete byte.
+                    // Replace an invalid or incomplete byte with U+FFFD.
                     output += [0xef, 0xbf, 0xbd]
                     next = next.map { $0 + 1 }
                     left -= 1

@@ -1,12 +1,13 @@
-/// The text of header fields, with its encoded words (RFC 2047).
+/// Decodes the text of header fields, which may contain encoded words (RFC 2047).
 enum HeaderText {
-    /// The text of a line. Bytes outside of ASCII should not occur; they are read as UTF-8 or Windows-1252.
+    /// The text of a line. Bytes outside ASCII are not allowed there, but if they occur, they are decoded as UTF-8 or Windows-1252.
     static func text(_ line: ArraySlice<UInt8>) -> String { Charset.text(line, charset: "") }
 
     /// Decodes encoded words such as `=?utf-8?q?Gr=C3=BC=C3=9Fe?=`. White space between two encoded words is removed.
     static func decoded(_ text: String) -> String {
         var result = ""
-        // The bytes of adjacent words in the same character set. A character may be split between words.
+        // The bytes of adjacent encoded words in the same character set. They are decoded together, because a character may be
+        // split between two words.
         var pending: (bytes: [UInt8], charset: String)?
         func flush() {
             if let word = pending { result += Charset.text(word.bytes[...], charset: word.charset) }

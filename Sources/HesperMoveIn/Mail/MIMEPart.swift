@@ -1,4 +1,5 @@
-/// A message, or a part of one, with its header fields and its contents (RFC 5322, RFC 2046). Contents are not decoded yet.
+/// A message or a part of a message: its header fields and its contents (RFC 5322, RFC 2046). The contents are still in their
+/// transfer encoding.
 ///
 ///     let message = try MIMEPart(bytes)
 ///     message["subject"]           // "=?utf-8?q?Gr=C3=BC=C3=9Fe?="
@@ -9,19 +10,19 @@ public struct MIMEPart: Sendable {
         case parts([MIMEPart])
     }
 
-    /// The header fields in their order, with names in lower case. Values are unfolded.
+    /// The header fields in their order. Names are in lower case. Values that were folded into several lines are joined.
     public let headers: [(name: String, value: String)]
     public let type: MIMEType
     public let contents: Contents
 
-    /// The maximum number of parts of a message, including those that contain others.
+    /// The maximum number of parts of a message, including parts that contain other parts.
     public static let maximumParts = 100
     /// The maximum number of levels of parts within parts.
     public static let maximumDepth = 10
     /// The maximum size of the header fields of a part, in bytes.
     static let maximumHeaderBytes = 256 << 10
 
-    /// Parses a message. Unclosed parts end with the message, as mail programs accept them.
+    /// Parses a message. Parts whose end is missing end with the message, as in mail programs.
     /// - Throws: ``MailError`` if a limit is exceeded.
     public init(_ bytes: [UInt8]) throws(MailError) {
         var count = 0
@@ -54,7 +55,7 @@ public struct MIMEPart: Sendable {
         contents = .parts(parts)
     }
 
-    /// The value of the first header field with a name, in lower case; nil if there is none.
+    /// The value of the first header field with this name, which must be in lower case; nil if there is none.
     public subscript(name: String) -> String? { headers.first { $0.name == name }?.value }
 
     private static func headers(_ lines: inout MailLines) throws(MailError) -> [(name: String, value: String)] {
@@ -76,7 +77,7 @@ public struct MIMEPart: Sendable {
         return fields
     }
 
-    /// The parts between lines that consist of `--` and the boundary.
+    /// Splits the body of a message into parts. The parts are separated by lines that consist of `--` and the boundary.
     private static func split(_ body: ArraySlice<UInt8>, at boundary: String) -> [ArraySlice<UInt8>] {
         let delimiter = Array("--\(boundary)".utf8)
         var parts: [ArraySlice<UInt8>] = []
@@ -119,7 +120,7 @@ struct MailLines {
 }
 
 extension ArraySlice<UInt8> {
-    /// The bytes without the line end before a boundary, which belongs to the boundary.
+    /// The bytes without a line end at their end, because the line end before a boundary belongs to the boundary.
     fileprivate var withoutLineEnd: ArraySlice<UInt8> {
         guard last == 0x0a else { return self }
         let line = dropLast()
@@ -128,7 +129,7 @@ extension ArraySlice<UInt8> {
 }
 
 extension StringProtocol {
-    /// The text without spaces and tabs at both ends.
+    /// The text without spaces and tabs at its beginning and end.
     var trimmingSpace: SubSequence {
         guard let first = firstIndex(where: { !$0.isSpace }), let last = lastIndex(where: { !$0.isSpace }) else {
             return self[endIndex...]

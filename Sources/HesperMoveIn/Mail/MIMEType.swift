@@ -2,7 +2,8 @@
 public struct MIMEType: Sendable, Equatable {
     /// The media type or the disposition, in lower case.
     public let name: String
-    /// The parameters by their names in lower case. Encoded and split values (`filename*0*`) are decoded and joined.
+    /// The parameters, by their names in lower case. Encoded values are decoded, and values that are split into several parameters
+    /// (`filename*0*`) are joined.
     public let parameters: [String: String]
 
     /// - Parameters:
@@ -21,18 +22,18 @@ public struct MIMEType: Sendable, Equatable {
         self.parameters = parameters
     }
 
-    /// Nil if the value is empty.
+    /// Parses the value of a header field; nil if the value is empty.
     public init?(_ value: String) {
         var scanner = Scanner(Array(value.unicodeScalars))
         let name = scanner.token(until: ";").trimmingSpace.lowercased()
         guard !name.isEmpty else { return nil }
         var raw: [String: String] = [:]
-        // The first of two parameters with the same name counts.
+        // If two parameters have the same name, the first one is used.
         while let (name, value) = scanner.parameter() { if raw[name] == nil { raw[name] = value } }
         self.init(name: name, parameters: MIMEType.decoded(raw))
     }
 
-    /// Joins the pieces of split parameters and decodes encoded ones.
+    /// Joins parameters that are split into several, and decodes encoded parameters.
     private static func decoded(_ raw: [String: String]) -> [String: String] {
         var parameters: [String: String] = [:]
         let bases = Set(raw.keys.map { String($0.prefix { $0 != "*" }) })
@@ -40,7 +41,8 @@ public struct MIMEType: Sendable, Equatable {
             if let value = raw[base] {
                 parameters[base] = HeaderText.decoded(value)
             }
-            // Senders add this form, which is exact, to the other, which old programs understand.
+            // Some senders write the parameter in both forms, for old programs. The form with an asterisk is exact, so it takes
+            // precedence.
             if let value = raw["\(base)*"] {
                 parameters[base] = extended(value)
                 continue
@@ -93,7 +95,7 @@ private struct Scanner {
 
     init(_ scalars: [Unicode.Scalar]) { self.scalars = scalars }
 
-    /// The text up to a character, which is consumed.
+    /// Reads the text up to a character, and skips that character.
     mutating func token(until end: Unicode.Scalar) -> String {
         var text = String.UnicodeScalarView()
         while index < scalars.count, scalars[index] != end {
@@ -104,7 +106,7 @@ private struct Scanner {
         return String(text)
     }
 
-    /// The next parameter; nil after the last.
+    /// Reads the next parameter; nil after the last one.
     mutating func parameter() -> (name: String, value: String)? {
         while index < scalars.count {
             let name = name()

@@ -1,11 +1,11 @@
-/// An e-mail message, as a note is made of it: the subject, the text, and the attached files.
+/// The parts of an e-mail message that become a note: the subject, the text and the attached files.
 ///
 ///     let message = try MailMessage(bytes) { html in Markdown of html }
 ///     message.subject        // "Grüße"
 ///     message.attachments    // the files, decoded
 public struct MailMessage: Sendable {
     public struct Attachment: Sendable, Equatable {
-        /// The name of the file without folders; nil if the message has none.
+        /// The name of the file, without folders; nil if the message does not name the file.
         public let filename: String?
         /// The media type, such as `image/jpeg`.
         public let mediaType: String
@@ -14,7 +14,8 @@ public struct MailMessage: Sendable {
 
     /// The subject in one line; empty if there is none.
     public let subject: String
-    /// The text, with line feeds, without blank lines at both ends. Of several alternatives, the plain one is used unless it is blank.
+    /// The text. Lines end with a line feed, and blank lines at the beginning and end are removed. If the message contains the text
+    /// in several formats, plain text is used, unless it is blank.
     public let text: String
     public let attachments: [Attachment]
     /// The `Message-ID` without angle brackets; nil if there is none.
@@ -43,7 +44,7 @@ public struct MailMessage: Sendable {
     }
 }
 
-/// The texts and attachments of a message, while its parts are read.
+/// Collects the texts and attachments from the parts of a message.
 private struct MailContents {
     let html: (String) throws -> String
     private(set) var texts: [String] = []
@@ -68,8 +69,8 @@ private struct MailContents {
         }
     }
 
-    /// The first plain text that is not blank. If there is none, the last alternative, because senders put the richest one last
-    /// (RFC 2046).
+    /// Selects one of several alternatives: the first plain text that is not blank, or otherwise the last part. Senders put the
+    /// alternative with the most formatting last (RFC 2046).
     private func best(of parts: [MIMEPart]) throws -> MIMEPart? {
         for part in parts where part.type.name == "text/plain" {
             guard case .bytes(let bytes) = part.contents else { continue }
@@ -79,7 +80,7 @@ private struct MailContents {
         return parts.last
     }
 
-    /// The text of a part that is shown as such; nil for attachments.
+    /// The text of a part that is shown as text; nil if the part is an attachment.
     private func text(of part: MIMEPart, _ bytes: [UInt8]) throws -> String? {
         guard !part.isAttachment else { return nil }
         let text = { Charset.text(bytes[...], charset: part.type.parameters["charset"] ?? "") }
@@ -95,12 +96,12 @@ private struct MailContents {
 }
 
 extension MIMEPart {
-    /// Whether the part is a file, and not a text to be shown.
+    /// Whether the part is an attached file and not a text of the message.
     fileprivate var isAttachment: Bool { disposition?.name == "attachment" || filename != nil }
 
     private var disposition: MIMEType? { self["content-disposition"].flatMap { MIMEType($0) } }
 
-    /// The name of the file, without the folders that some senders include.
+    /// The name of the attached file. Folders, which some senders include, are removed.
     fileprivate var filename: String? {
         let name = disposition?.parameters["filename"] ?? type.parameters["name"]
         let last = name?.split { $0 == "/" || $0 == "\\" }.last
@@ -109,16 +110,17 @@ extension MIMEPart {
     }
 }
 
-/// Text whose long lines were broken by the sender (RFC 3676).
+/// The format `flowed` of plain text, in which the sender breaks long lines (RFC 3676).
 private enum FlowedText {
-    /// Joins lines that end with a space with the next line. Quotes stay on lines of their own.
+    /// Joins the lines that the sender has broken: a line that ends with a space continues on the next line. A quotation is not
+    /// joined with other text.
     static func joined(_ text: String, deletesSpace: Bool) -> String {
         var lines: [String] = []
         var (isOpen, openDepth) = (false, 0)
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             let depth = line.prefix { $0 == ">" }.count
             var content = line.dropFirst(depth)
-            // The sender puts a space before lines that begin with a space, `>` or `From `.
+            // In this format, an additional space precedes lines that begin with a space, `>` or `From `.
             if content.first == " " { content = content.dropFirst() }
             let isSignature = content == "-- "
             let isSoft = content.last == " " && !isSignature
@@ -152,7 +154,7 @@ extension String {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text without white space at its end and blank lines at its beginning.
+    /// The text without blank lines at its beginning and end.
     fileprivate var trimmingBlankLines: String {
         var lines = split(separator: "\n", omittingEmptySubsequences: false)[...]
         while let line = lines.first, line.allSatisfy(\.isWhitespace) { lines.removeFirst() }

@@ -1,13 +1,13 @@
 import Foundation
 import HesperModel
 
-/// An e-mail message as a note. The subject becomes the title, and attached files become attachments.
+/// Reads an e-mail message as a note. The subject becomes the title, and attached files become attachments.
 ///
 ///     let mail = try MailSource(bytes, tags: ["Inbox"], received: .now, SourceLimits(attachmentBytes: 100 << 20), runner)
 ///     try await importer.run(mail) { _, _ in }
 public struct MailSource: SourceReader {
     private let note: SourceNote
-    /// Contains the attached files until they are stored.
+    /// The temporary folder with the attached files. It must exist until the files are stored.
     private let staging: Staging
 
     public let count = 1
@@ -15,9 +15,9 @@ public struct MailSource: SourceReader {
     /// - Parameters:
     ///   - tags: the names of the note's tags.
     ///   - received: the date of the note.
-    ///   - runner: runs the parser of HTML.
-    /// - Throws: ``MailError`` if the message cannot be read, or a file is too large; ``SourceNote/Rejected`` if its text is not allowed in a note;
-    ///   ``MoveInError`` if a temporary file cannot be written.
+    ///   - runner: runs the parser of HTML in another process.
+    /// - Throws: ``MailError`` if the message cannot be read or a file is too large, ``SourceNote/Rejected`` if the text is not
+    ///   allowed in a note, ``MoveInError`` if a temporary file cannot be written.
     public init(
         _ bytes: [UInt8], tags: [String], received: Timestamp, _ limits: SourceLimits, _ runner: any MarkupRunner
     ) throws {
@@ -26,7 +26,8 @@ public struct MailSource: SourceReader {
         var hasher = AttachmentHasher()
         for part in [message.messageID ?? "", message.subject, message.text] { hasher.update(part: Array(part.utf8)) }
         for file in message.attachments { hasher.update(part: file.bytes) }
-        // A message that is delivered twice has the same ID. Another message never has, so nobody can change a note by e-mail.
+        // The ID is derived from the contents of the message. A message that is delivered twice therefore becomes one note, and no
+        // other message can change this note.
         let id = ImportedNote.uniqueID(app: "mail", id: hasher.data.sha256)
         var draft = SourceNote.Draft(path: message.subject.isEmpty ? "the message" : message.subject, uniqueID: id)
         var collector = AttachmentCollector(of: id, limits, FileHashes())
@@ -58,7 +59,7 @@ public struct MailSource: SourceReader {
         try await body(.note(note))
     }
 
-    /// The text of HTML in Markdown.
+    /// Converts HTML to Markdown.
     private static func text(
         of html: String, _ limits: SourceLimits, _ runner: any MarkupRunner, in staging: Staging
     ) throws -> String {
@@ -80,7 +81,7 @@ public struct MailSource: SourceReader {
 }
 
 extension AttachmentHasher {
-    /// Adds a part and its length, so that no two lists of parts have the same hash.
+    /// Adds the length of a part and the part itself, so that different lists of parts have different hashes.
     fileprivate mutating func update(part: [UInt8]) {
         withUnsafeBytes(of: UInt64(part.count).bigEndian) { update($0) }
         part.withUnsafeBytes { update($0) }

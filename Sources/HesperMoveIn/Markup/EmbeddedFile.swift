@@ -10,12 +10,12 @@ struct EmbeddedFile {
     private var bits: UInt32 = 0
     private var bitCount = 0
     private var buffer: [UInt8] = []
-    /// The number of characters that were read, without white space and padding.
+    /// The number of Base64 characters that were read, without white space and padding.
     private var characterCount: Int64 = 0
     private var isValid = true
     private var isPadded = false
 
-    /// - Parameter limit: the maximum number of bytes that are kept.
+    /// - Parameter limit: the maximum number of bytes of the file.
     init(in folder: String, limit: Int64) throws {
         self.limit = limit
         location = "\(folder)/\(UUID().uuidString)"
@@ -44,7 +44,7 @@ struct EmbeddedFile {
         try flush()
     }
 
-    /// Counts characters that are not decoded, because the file is too large.
+    /// Counts the remaining characters of a file that is too large, without decoding them. The error message states the size.
     private mutating func count(_ text: UnsafeBufferPointer<UInt8>) {
         var rest = UnsafeRawBufferPointer(text)[...]
         while let start = rest.isEmpty ? nil : UnsafeRawBufferPointer(rebasing: rest).baseAddress {
@@ -70,8 +70,8 @@ struct EmbeddedFile {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Ends the file.
-    /// - Returns: the file, or the reason why it is left out.
+    /// Completes the file.
+    /// - Returns: the file, or the reason why it cannot be imported. In that case, it is removed.
     func finish() throws -> Result<MarkupRecord.File, SourceNote.Rejected> {
         try file.close()
         let reason: String? =
@@ -95,18 +95,18 @@ struct EmbeddedFile {
     }
 }
 
-/// Stores the pictures of a document whose bytes are in their addresses, such as `data:image/png;base64,…`.
+/// Writes the pictures of a document that are contained in data URLs, such as `data:image/png;base64,…`, to files.
 final class EmbeddedPictures {
     private let folder: String
     private let limit: Int64
     private(set) var files: [MarkupRecord.File] = []
     private(set) var losses: [MarkupRecord.Loss] = []
-    /// The error that ended the work, such as a full disk.
+    /// The error because of which no more pictures are stored, such as a full disk; nil if there was none.
     private(set) var failure: (any Error)?
 
     init(in folder: String, limit: Int64) { (self.folder, self.limit) = (folder, limit) }
 
-    /// - Returns: the address that stands for the picture; nil if it is left out.
+    /// - Returns: the address by which the text refers to the picture; nil if the picture cannot be stored.
     func store(_ url: String) -> String? {
         guard failure == nil, url.hasPrefix("data:image/"), let comma = url.firstIndex(of: ","),
             url[..<comma].hasSuffix(";base64")

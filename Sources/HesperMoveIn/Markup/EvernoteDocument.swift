@@ -1,15 +1,15 @@
 import CXML2
 import Foundation
 
-/// Reads an ENEX file of Evernote: notes in XML, whose contents are documents in ENML.
+/// Reads an ENEX file of Evernote. It is an XML document with notes, whose contents are documents in ENML.
 ///
-/// A note that is not valid is skipped. The parser then begins again at the next note.
+/// If a note is not valid, it is skipped, and a new parser begins at the next note.
 struct EvernoteDocument {
     private let source: Int
     private let staging: String
     private let limit: Int64
     private static let chunk = 256 << 10
-    /// The number of notes that are not valid after which a file is not read further.
+    /// The maximum number of invalid notes in a file. The rest of the file is then not read.
     private static let maximumBroken = 1_000
 
     init(_ source: Int, _ staging: String, _ limit: Int64) {
@@ -19,7 +19,7 @@ struct EvernoteDocument {
     func read(_ path: String, _ write: (MarkupRecord) throws -> Void) throws {
         let file = try FileHandle(forReadingFrom: URL(filePath: path))
         defer { try? file.close() }
-        // Each parser begins at an offset of the file.
+        // The parser of each iteration begins at `offset` in the file.
         var (offset, broken): (UInt64, Int) = (0, 0)
         while true {
             try file.seek(toOffset: offset)
@@ -29,7 +29,7 @@ struct EvernoteDocument {
             let prefix = offset == 0 ? "" : "<en-export>"
             Array(prefix.utf8).withUnsafeBytes { parser.parse($0) }
             while parser.problem == nil, var bytes = try file.read(upToCount: EvernoteDocument.chunk), !bytes.isEmpty {
-                // Control characters are not allowed in XML, but some programs write them.
+                // Replace control characters, which are not allowed in XML. Some programs write them nevertheless.
                 bytes.withUnsafeMutableBytes { bytes in
                     xml2_replace_controls(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
                     parser.parse(UnsafeRawBufferPointer(bytes))
@@ -48,7 +48,7 @@ struct EvernoteDocument {
         }
     }
 
-    /// The offset of the next note that begins after an offset; nil if there is none.
+    /// The offset of the first note that begins after `start`; nil if there is none.
     private func next(in file: FileHandle, after start: UInt64) throws -> UInt64? {
         let mark = Data("<note>".utf8)
         var position = start + 1
@@ -66,9 +66,9 @@ struct EvernoteDocument {
 /// Collects the notes of an ENEX file while it is parsed.
 private final class EvernoteNotes: MarkupHandler {
     weak var parser: MarkupParser?
-    /// The error that ended the parser, such as a full disk.
+    /// The error because of which parsing was stopped, such as a full disk; nil if there was none.
     private(set) var failure: (any Error)?
-    /// The position of the last note that began.
+    /// The approximate position of the most recent note, in the bytes that the parser received.
     private(set) var noteStart = 0
     private(set) var isAtEnd = false
 
@@ -79,7 +79,7 @@ private final class EvernoteNotes: MarkupHandler {
     private var open: [String] = []
     private var note: MarkupRecord.Note?
     private var content: [UInt8] = []
-    /// The text of the element that is being read; nil if it is not needed.
+    /// The text of the current element; nil if it is not needed.
     private var value: [UInt8]?
     private var file: EmbeddedFile?
     private var resource: (name: String, mimeType: String, file: Result<MarkupRecord.File, SourceNote.Rejected>?)?
@@ -87,7 +87,7 @@ private final class EvernoteNotes: MarkupHandler {
     private var tasks: [(title: String, isDone: Bool, group: String, order: String)] = []
     private var problem: String?
 
-    /// The maximum size of the text of an element other than the contents of a note.
+    /// The maximum size in bytes of an element's text, for elements other than the contents of a note and its files.
     private static let maximumValueBytes = 64 << 10
 
     init(_ source: Int, _ staging: String, _ limit: Int64) {

@@ -1,34 +1,37 @@
 import Foundation
 
-/// Converts HTML, and the ENML of Evernote, to Markdown while it is parsed.
+/// Converts HTML, or the ENML of Evernote, to Markdown while the document is parsed.
 final class MarkdownConverter: MarkupHandler {
-    /// Where the text of a picture or another file refers to a resource of a note in Evernote, by the MD5 hash of its bytes.
+    /// The scheme of addresses that refer to a file of the note in converted texts. The rest of such an address is the MD5 hash of
+    /// the file.
     static let resourceScheme = "evernote-resource:"
 
-    /// The tasks of a note in Evernote, as lines of Markdown, by the ID of the group. Groups that are in the text are removed.
+    /// The tasks of an Evernote note, as lines of Markdown, by the ID of the task group. A group is removed when it has been
+    /// written at its place in the text.
     private(set) var tasks: [String: [String]]
     /// The title in the head of the document.
     private(set) var title = ""
     /// The number of encrypted passages, which are left out.
     private(set) var encryptedCount = 0
-    /// Stores the bytes of a picture that is in the document as a data URL, and returns its address; nil to leave it out.
+    /// Stores a picture that the document contains as a data URL. Returns the address by which the text refers to the picture; nil
+    /// if the picture is left out.
     private let storeData: (String) -> String?
 
     private var writer = MarkdownWriter()
-    /// The words of the line or paragraph that is being read.
+    /// The text of the current line or paragraph that has been read so far.
     private var runs: [MarkdownRun] = []
     private var style = MarkdownRun.Style()
-    /// The state of a check box before its text: `x` or a space.
+    /// The state of the check box at the beginning of the current line: `x` or a space; nil if there is none.
     private var check: String?
     private var open: [Element] = []
     private var lists: [List] = []
-    /// The text of the block of code that is being read.
+    /// The text of the current block of code; nil outside blocks of code.
     private var code: [UInt8]?
     private var codeLanguage = ""
     private var table: Table?
     private var skipped = 0
     private var isInTitle = false
-    /// The number of bytes of the words that were read.
+    /// The number of bytes of text that have been read so far.
     private var byteCount = 0
 
     private struct Element {
@@ -37,7 +40,7 @@ final class MarkdownConverter: MarkupHandler {
         var end: End
     }
 
-    /// What the end of an element does.
+    /// The action to perform at the end of an element.
     private enum End {
         case nothing, skipped, block, paragraph, part, list, code, table, cell, title
         case heading(Int)
@@ -49,7 +52,7 @@ final class MarkdownConverter: MarkupHandler {
         var number: Int
     }
 
-    /// A table, whose cells are collected until it ends. Tables in tables are text of a cell.
+    /// A table, whose cells are collected until it ends. A table in a cell becomes text of this cell.
     private struct Table {
         var rows: [[String]] = []
         var depth = 1
@@ -96,7 +99,7 @@ final class MarkdownConverter: MarkupHandler {
 
     private func add(_ run: MarkdownRun) {
         byteCount += run.text.utf8.count
-        // Words that a note cannot have in any case take no memory.
+        // If the text is too large for a note, its remaining words are not kept in memory.
         guard !run.text.isEmpty, !isTooLarge else { return }
         let hasSameStyle = runs.last.map { $0.style == run.style && !$0.isRaw } ?? false
         if hasSameStyle, !run.isRaw {
@@ -232,7 +235,7 @@ final class MarkdownConverter: MarkupHandler {
         add(MarkdownRun(text: "![\(alt)](\(Self.escaped(address)))", style: style, isRaw: true))
     }
 
-    /// Begins a line with a check box.
+    /// Begins a line that has a check box.
     private func begin(check isChecked: Bool) {
         if runs.contains(where: { !$0.text.allSatisfy(\.isWhitespace) }) { flush() }
         check = isChecked ? "x" : " "
@@ -240,11 +243,11 @@ final class MarkdownConverter: MarkupHandler {
 
     // MARK: Lines
 
-    /// Writes the words that were read, as lines or as a paragraph.
+    /// Writes the text of ``runs`` as lines or as a paragraph, and empties ``runs``.
     private func flush(isParagraph: Bool = false) {
         var lines = self.lines
         runs = []
-        // A line break at the end of a block is not shown.
+        // HTML does not show a line break at the end of a block, so it is removed.
         if lines.count > 1, lines.last?.isEmpty == true {
             lines.removeLast()
         } else if lines.count == 1, lines[0].isEmpty {
@@ -267,7 +270,7 @@ final class MarkdownConverter: MarkupHandler {
         }
     }
 
-    /// The words, in lines without space at their ends.
+    /// The contents of ``runs``, divided into lines without space at their ends.
     private var lines: [[MarkdownRun]] {
         var lines: [[MarkdownRun]] = [[]]
         for run in runs {
@@ -291,7 +294,7 @@ final class MarkdownConverter: MarkupHandler {
         }
     }
 
-    /// Writes a line, or adds it to the cell of a table.
+    /// Writes a line. In the cell of a table, adds the line to the text of the cell.
     private func put(_ text: String, before: Int, after: Int) {
         guard table?.isInCell == true, let row = table?.rows.indices.last, let cell = table?.rows[row].indices.last
         else {
@@ -355,7 +358,7 @@ final class MarkdownConverter: MarkupHandler {
         return .code
     }
 
-    /// The language of code, which a class names: `language-swift`.
+    /// The programming language of a block of code, from a class such as `language-swift`; empty if there is none.
     private static func language(_ classes: String) -> String {
         classes.split(separator: " ").compactMap { $0.hasPrefix("language-") ? String($0.dropFirst(9)) : nil }.first
             ?? ""
@@ -407,7 +410,8 @@ final class MarkdownConverter: MarkupHandler {
         table = nil
         let width = rows.map(\.count).max() ?? 0
         writer.separate()
-        // A table with one column is there for its frame.
+        // A table with one column is usually only a frame around text, so its text is written without a table. Very wide tables are
+        // written without a table too.
         guard width > 1, width <= 100 else {
             for text in rows.flatMap(\.self) where !text.isEmpty {
                 put(text.replacing("\\|", with: "|"), before: 1, after: 2)
@@ -424,7 +428,7 @@ final class MarkdownConverter: MarkupHandler {
 
     // MARK: Names and values
 
-    /// Elements without text, or whose text is not part of the content.
+    /// The elements that are skipped, because they have no text or because their text is not part of the content.
     private static let skippedNames: Set<String> = [
         "script", "style", "head", "title", "meta", "link", "base", "template", "noscript", "iframe", "frame", "object",
         "embed",
@@ -439,7 +443,7 @@ final class MarkdownConverter: MarkupHandler {
     ]
     private static let codeNames: Set<String> = ["code", "tt", "kbd", "samp"]
 
-    /// The value of a property in a `style` attribute, in lower case.
+    /// The value of a CSS property in a `style` attribute; nil if it is not set. It is in lower case, except for `--en-id`.
     static func value(_ property: String, _ css: String) -> String? {
         guard css.utf8.contains(UInt8(ascii: ":")) else { return nil }
         for declaration in css.split(separator: ";") {
@@ -452,7 +456,7 @@ final class MarkdownConverter: MarkupHandler {
         return nil
     }
 
-    /// The address of a link; empty for those that do nothing elsewhere.
+    /// The address of a link. Empty if the link is useless outside the document, for example an anchor or a script.
     private static func address(_ href: String) -> String {
         let href = href.trimmingCharacters(in: .whitespacesAndNewlines)
         let scheme = href.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+.-".contains($0)) }
@@ -461,7 +465,7 @@ final class MarkdownConverter: MarkupHandler {
         return href.hasPrefix("#") ? "" : escaped(href)
     }
 
-    /// An address without characters that end it in Markdown.
+    /// An address in which the characters that would end it in Markdown are percent-encoded.
     private static func escaped(_ address: String) -> String {
         var result = ""
         for character in address {

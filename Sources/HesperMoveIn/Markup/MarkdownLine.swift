@@ -1,6 +1,6 @@
 import Foundation
 
-/// A part of a line with one style.
+/// A part of a line whose characters all have the same style.
 struct MarkdownRun {
     struct Style: Equatable {
         var isBold = false
@@ -12,11 +12,12 @@ struct MarkdownRun {
 
     var text: String
     var style: Style
-    /// Whether the text is Markdown already.
+    /// Whether the text is already Markdown, and is written without escapes.
     var isRaw = false
 }
 
-/// Writes the Markdown of one line: marks around styles, and backslashes before characters that would be read as Markdown.
+/// Writes one line as Markdown: marks around text with a style, and backslashes before characters that Markdown would otherwise
+/// interpret.
 struct MarkdownLine {
     private let runs: [MarkdownRun]
     private let hasStars: Bool
@@ -64,7 +65,8 @@ struct MarkdownLine {
         return result
     }
 
-    /// The mark or address that the run has at a level; empty if it has none.
+    /// The style of the run at a level of nesting: the address at level 0, then the marks for bold, italic, struck-out text and
+    /// code. Empty if the run does not have this style.
     private static func key(_ run: MarkdownRun, _ level: Int) -> String {
         switch level {
         case 0: run.style.address
@@ -88,7 +90,7 @@ struct MarkdownLine {
         aroundWords(text) { "\(mark)\($0)\(mark)" }
     }
 
-    /// Puts marks around words, but not around the spaces at their ends, because marks beside spaces have no effect.
+    /// Puts marks around a text, but not around spaces at its ends, because Markdown ignores marks beside spaces.
     private static func aroundWords(_ text: String, _ wrap: (String) -> String) -> String {
         let lead = text.prefix { $0 == " " }
         let rest = text.dropFirst(lead.count)
@@ -112,7 +114,7 @@ struct MarkdownLine {
     // MARK: Escapes
 
     private func escaped(_ text: String, after before: String) -> String {
-        // Addresses of web pages stay as they are.
+        // Words that contain an address of a web page are not escaped.
         if text.contains("://") {
             return text.split(separator: " ", omittingEmptySubsequences: false)
                 .map { $0.contains("://") ? String($0) : escape(Array($0), before: " ") }.joined(separator: " ")
@@ -151,7 +153,7 @@ struct MarkdownLine {
         return characters[end + 1] == "("
     }
 
-    /// Escapes what would begin a heading, a list or a quotation.
+    /// Escapes the beginning of a line that Markdown would interpret as a heading, a list or a quotation.
     private static func withEscapedStart(_ line: String) -> String {
         guard let first = line.first else { return line }
         let isAlone = { (rest: Substring) in rest.first.map { $0 == " " } ?? true }

@@ -3,9 +3,10 @@ import HesperModel
 /// Writes lines of Markdown, in lists and quotations.
 struct MarkdownWriter {
     private(set) var lines: [String] = []
-    /// For each list item and quotation that is open, the beginnings of its first line and of its other lines.
+    /// The list items and quotations that contain the next line, the outermost first. Each has a prefix for its first line and a
+    /// prefix for its other lines.
     private var parts: [Part] = []
-    /// The number of parts that the last line and the next line have in common.
+    /// The number of ``parts`` that contain both the last line and the next line.
     private var common = 0
     /// The minimum number of line breaks before the next line.
     private var gap = 0
@@ -18,20 +19,20 @@ struct MarkdownWriter {
         var isUsed = false
     }
 
-    /// Deeper lists and quotations are not indented further.
+    /// The maximum number of nested lists and quotations. Deeper ones are not indented further.
     private static let maximumNesting = 10
-    /// Lines after this number of bytes are left out. The text is then too large for a note in any case.
+    /// The maximum size of the Markdown, in bytes. Further lines are left out, because the text is then too large for a note.
     static let maximumBytes = 2 * Limits.textBytes
 
     var isTooLarge: Bool { byteCount > MarkdownWriter.maximumBytes }
     var text: String { lines.joined(separator: "\n") }
-    /// Whether the next line is the first one of a list item.
+    /// Whether the next line is the first line of a list item.
     var isAtItem: Bool { parts.last.map { $0.isItem && !$0.isUsed } ?? false }
     var isInPart: Bool { !parts.isEmpty }
 
     /// Writes a line.
     /// - Parameters:
-    ///   - before: the minimum number of line breaks before the line. With two there is an empty line.
+    ///   - before: the minimum number of line breaks before the line. Two line breaks result in an empty line.
     ///   - after: the minimum number of line breaks after the line.
     mutating func put(_ text: String, before: Int = 1, after: Int = 1) {
         if !lines.isEmpty, max(before, gap) > 1 {
@@ -44,7 +45,7 @@ struct MarkdownWriter {
         common = parts.count
     }
 
-    /// Requires an empty line before the next line.
+    /// Ensures that an empty line precedes the next line.
     mutating func separate() { gap = max(gap, 2) }
 
     private mutating func add(_ line: String) {

@@ -1,7 +1,7 @@
 import CXML2
 import Foundation
 
-/// Receives what a ``MarkupParser`` reads.
+/// Receives the elements and the text that a ``MarkupParser`` reads.
 protocol MarkupHandler: AnyObject {
     func start(_ name: String, _ attributes: [String: String])
     func end(_ name: String)
@@ -11,24 +11,25 @@ protocol MarkupHandler: AnyObject {
 
 /// Parses XML or HTML in pieces with libxml2, and passes elements and text to a handler. No tree is built.
 ///
-/// Documents are not trusted: nothing is loaded, document types and entities of the document are not read, the nesting depth is
-/// limited, and so are the sizes for which libxml2 has limits (`XML_PARSE_HUGE` is not set). In XML only the five predefined entities
-/// are known, in HTML those of HTML 4, from a fixed table.
+/// Documents are not trusted. No other files are loaded, and document types and declared entities are not read. The nesting depth
+/// is limited. The size limits of libxml2 apply, because `XML_PARSE_HUGE` is not set. The known entities are the five predefined
+/// ones in XML, and those of HTML 4 in HTML.
 final class MarkupParser {
     enum Language {
         case xml
-        /// - Parameter isUTF8: whether the document is known to be in UTF-8. If not, it may state its encoding.
+        /// - Parameter isUTF8: whether the document is known to be in UTF-8. If it is not, libxml2 uses the encoding that the
+        ///   document states.
         case html(isUTF8: Bool)
     }
 
-    /// The maximum number of open elements.
+    /// The maximum nesting depth of elements.
     static let maximumDepth = 256
 
     private let handler: any MarkupHandler
     private let isXML: Bool
     private var context: xmlParserCtxtPtr?
     private var depth = 0
-    /// The reason why the document was not read to its end; nil if there is none yet. It is a sentence.
+    /// The reason why parsing ended early, as a sentence; nil if it has not ended early.
     private(set) var problem: String?
 
     init(_ language: Language, _ handler: any MarkupHandler) {
@@ -36,7 +37,7 @@ final class MarkupParser {
         isXML = if case .xml = language { true } else { false }
         var callbacks = xmlSAXHandler()
         callbacks.initialized = xml2_handler_version()
-        // Without this handler, libxml2 prints errors on stderr.
+        // Without this handler, libxml2 would print errors on stderr.
         callbacks.serror = { _, _ in }
         let text: charactersSAXFunc = { parser, bytes, count in
             guard let bytes, count > 0 else { return }
@@ -73,10 +74,10 @@ final class MarkupParser {
         if isXML { xmlFreeParserCtxt(context) } else { htmlFreeParserCtxt(context) }
     }
 
-    /// Parses the next bytes. Does nothing after a ``problem``.
+    /// Parses the next bytes. Does nothing if there is a ``problem``.
     func parse(_ bytes: UnsafeRawBufferPointer) { parse(bytes, isLast: false) }
 
-    /// Ends the document.
+    /// Parses the end of the document.
     func finish() { parse(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) }
 
     private func parse(_ bytes: UnsafeRawBufferPointer, isLast: Bool) {
@@ -88,7 +89,7 @@ final class MarkupParser {
         } else {
             htmlParseChunk(context, start, count, isLast ? 1 : 0)
         }
-        // HTML has no fatal errors except lack of memory.
+        // In HTML, all errors except lack of memory are ignored.
         guard problem == nil,
             isXML ? context.pointee.wellFormed == 0 : context.pointee.errNo == Int32(XML_ERR_NO_MEMORY.rawValue)
         else { return }
@@ -98,14 +99,14 @@ final class MarkupParser {
         problem = "It is not valid: \(message.trimmingCharacters(in: .whitespacesAndNewlines)), in line \(line)."
     }
 
-    /// Ends parsing.
+    /// Ends parsing early.
     /// - Parameter problem: the reason, as a sentence.
     func stop(_ problem: String) {
         if self.problem == nil { self.problem = problem }
         xmlStopParser(context)
     }
 
-    /// The number of bytes of the document that have been parsed, approximately.
+    /// The approximate number of bytes of the document that have been parsed.
     var position: Int { context.map { Int(xmlByteConsumed($0)) } ?? 0 }
 
     // MARK: Callbacks
@@ -129,7 +130,8 @@ final class MarkupParser {
         handler.end(String(cString: name))
     }
 
-    /// The attributes of an element of XML, which are five pointers each: three names, and the beginning and the end of the value.
+    /// The attributes of an XML element. libxml2 passes five pointers for each attribute: three names, and the beginning and end of
+    /// the value.
     private static func attributes(
         _ pointers: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?, _ count: Int32
     ) -> [String: String] {
@@ -144,7 +146,7 @@ final class MarkupParser {
         return attributes
     }
 
-    /// The attributes of an element of HTML: names and values in turn, and nil at the end.
+    /// The attributes of an HTML element. libxml2 passes names and values alternately, and nil at the end.
     private static func attributes(
         _ pointers: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
     ) -> [String: String] {

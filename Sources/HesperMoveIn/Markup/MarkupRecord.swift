@@ -1,21 +1,21 @@
 import Foundation
 import HesperModel
 
-/// What the parser of HTML and ENEX found, as a line of JSON. The parser runs in a process of its own.
+/// A result of the parser of HTML and ENEX. The parser runs in a separate process, and writes each result as a line of JSON.
 enum MarkupRecord: Codable, Sendable {
     case note(Note)
-    /// A note or a file that cannot be read. `source` is the number of the file in the list of files.
+    /// A note or a file that cannot be read. `source` is the index of the file in ``MarkupWork/files``.
     case skipped(source: Int, title: String, reason: String)
-    /// A file has been read to its end.
+    /// The end of a file: all of its notes have been read.
     case end(source: Int)
 
     struct Note: Codable, Sendable {
-        /// The number of the file in the list of files.
+        /// The index of the file in ``MarkupWork/files``.
         let source: Int
         var title = ""
-        /// The text in Markdown. Files of the note are links to `evernote-resource:` and the MD5 hash.
+        /// The text in Markdown. Links to files of the note have the form `evernote-resource:HASH`, with the MD5 hash of the file.
         var text = ""
-        /// The dates as the document states them.
+        /// The creation and modification dates, as written in the document; empty if it has none.
         var created = ""
         var updated = ""
         var tags: [String] = []
@@ -28,7 +28,7 @@ enum MarkupRecord: Codable, Sendable {
         let reason: String
     }
 
-    /// A file that was part of the document.
+    /// A file that was contained in the document.
     struct File: Codable, Sendable {
         /// The MD5 hash of the bytes, by which a document refers to the file.
         let hash: String
@@ -39,13 +39,13 @@ enum MarkupRecord: Codable, Sendable {
     }
 }
 
-/// The files that a parser reads, and what it may write.
+/// The input of the parser of HTML and ENEX: the files to read, and where and how much to write.
 struct MarkupWork: Codable, Sendable {
-    /// The paths of the files, with their extensions in the source.
+    /// The files to parse.
     let files: [File]
-    /// The folder for the files that are parts of documents.
+    /// The folder for the files that are extracted from documents.
     let staging: String
-    /// The maximum size of such a file in bytes.
+    /// The maximum size in bytes of a file that a document contains.
     let attachmentBytes: Int64
 
     struct File: Codable, Sendable {
@@ -53,7 +53,7 @@ struct MarkupWork: Codable, Sendable {
         let isEvernote: Bool
     }
 
-    /// Reads the files from a position on, and writes records as lines of JSON.
+    /// Reads the files, beginning with the file at index `start`, and writes records as lines of JSON.
     func run(from start: Int, to output: FileHandle) throws {
         let encoder = JSONEncoder()
         func write(_ record: MarkupRecord) throws {

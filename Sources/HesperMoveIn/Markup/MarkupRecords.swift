@@ -1,41 +1,41 @@
 import Foundation
 import HesperModel
 
-/// Runs the parser of HTML and ENEX.
+/// Runs the parser of HTML and ENEX in another process.
 public protocol MarkupRunner: Sendable {
     /// Calls ``MarkupTask/run(_:to:)`` in another process, with limited memory, and waits for its end.
-    /// - Returns: nil if the process succeeded, else how it ended, as a sentence.
+    /// - Returns: nil if the process succeeded; otherwise a sentence that states how it ended.
     func run(_ task: MarkupTask, to output: FileHandle) throws -> String?
 }
 
 /// The arguments of the process that parses HTML and ENEX.
 public struct MarkupTask: Sendable {
-    /// The path of a file that describes the work.
+    /// The path of a file that contains the work, a ``MarkupWork``, as JSON.
     public let work: String
-    /// The number of files at the beginning of the work that are left out.
+    /// The index of the first file to parse. The files before it are skipped.
     public let start: Int
 
     public init(work: String, start: Int) { (self.work, self.start) = (work, start) }
 
-    /// Parses the files and writes what it finds as lines of JSON.
+    /// Parses the files and writes the records as lines of JSON.
     public func run(to output: FileHandle) throws {
         let work = try JSONDecoder().decode(MarkupWork.self, from: Data(contentsOf: URL(filePath: work)))
         try work.run(from: start, to: output)
     }
 }
 
-/// What the parser found in the HTML and ENEX files of a source. The records are in a temporary file.
+/// The results of parsing the HTML and ENEX files of a source. The records are stored in a temporary file.
 struct MarkupRecords: Sendable {
     private let path: String
-    /// The position of the first record of each file.
+    /// The position of each source file's first record in the temporary file, in bytes.
     private var offsets: [Int: UInt64] = [:]
-    /// The title of the note of each file, or of its last note.
+    /// The title of each source file's note. If a file has several notes, the title of its last note.
     private(set) var titles: [Int: String] = [:]
     /// The titles of all notes.
     private(set) var allTitles: Set<String> = []
     private(set) var count = 0
 
-    /// Parses files.
+    /// Parses the files in another process, and waits for the results.
     /// - Throws: ``MoveInError`` if the parser cannot be run.
     init(of files: [MarkupWork.File], _ limits: SourceLimits, _ runner: any MarkupRunner, in staging: Staging) throws {
         path = staging.path()
@@ -50,7 +50,7 @@ struct MarkupRecords: Sendable {
             defer { try? output.close() }
             try output.seekToEnd()
             guard let failure = try runner.run(MarkupTask(work: workPath, start: start), to: output) else { break }
-            // The parser continues after the file that it could not read.
+            // The process has failed. Skip the file that it was reading, and start a new process with the next file.
             let broken = max(start, try endOfFiles())
             try output.seekToEnd()
             let record = MarkupRecord.skipped(source: broken, title: "", reason: failure)
@@ -60,7 +60,7 @@ struct MarkupRecords: Sendable {
         try index()
     }
 
-    /// The number of the first file that has not been read to its end.
+    /// The index of the first file that has not been read to its end.
     private func endOfFiles() throws -> Int {
         var end = 0
         try forEachLine { _, record in if case .end(let source) = record { end = max(end, source + 1) } }
@@ -109,7 +109,7 @@ struct MarkupRecords: Sendable {
         var lines = try LineReader(path, from: offset)
         var count = 0
         while count < limit, let (offset, line) = try lines.next() {
-            // The last line of a process that was killed may be incomplete.
+            // If a process was killed, its last line may be incomplete. Such a line is skipped.
             guard let record = try? JSONDecoder().decode(MarkupRecord.self, from: line) else { continue }
             count += 1
             try body(offset, record)
@@ -130,7 +130,7 @@ private struct LineReader {
         self.offset = offset
     }
 
-    /// The next line that is not empty, and its position; nil at the end of the file.
+    /// The next line that is not empty, and its position in the file; nil at the end of the file.
     mutating func next() throws -> (UInt64, Data)? {
         var searched = buffer.startIndex
         while true {

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import HesperModel
 
-/// A file of a source, before its contents are read.
+/// A file of a source. Its contents are read when they are needed.
 struct SourceFile: Sendable {
     /// The path relative to the source, with slashes.
     let path: String
@@ -12,15 +12,15 @@ struct SourceFile: Sendable {
     /// The creation date, or the modification date on systems that do not store creation dates.
     let creation: Timestamp
     let modification: Timestamp
-    /// The reason why the contents cannot be read; nil if they can.
+    /// The reason why the contents cannot be read; nil if they can be read.
     var problem: String?
 
-    /// What a file can contain, by its name.
+    /// The kind of content that a file is expected to have, according to its name.
     enum Kind {
         case text
-        /// Text in HTML.
+        /// A note in HTML.
         case document
-        /// Many notes.
+        /// A file that may contain many notes.
         case collection
         case other
 
@@ -57,7 +57,7 @@ struct SourceFile: Sendable {
         }
     }
 
-    /// Reads the contents as a text, without a byte order mark.
+    /// Reads the contents as text. A byte order mark is removed.
     /// - Throws: ``SourceNote/Rejected`` if the file cannot be read, is too large or is not valid UTF-8.
     func text() throws(SourceNote.Rejected) -> String {
         if problem == nil, byteCount > SourceLimits.textBytes {

@@ -2,21 +2,21 @@ import Foundation
 import HesperArchive
 import HesperModel
 
-/// The files of a source: of a folder, of an archive, or a single file.
+/// The files of a source, which is a folder, an archive or a single file.
 struct SourceFiles: Sendable {
-    /// The name of the folder. For an archive: the name of the folder that contains all its files, else its own name without the
-    /// extension.
+    /// The name of the folder. For an archive, the name of the one folder that contains all of its files. If there is no such
+    /// folder, the name of the archive without its extension.
     let name: String
-    /// The files, in the order of their paths or of the archive.
+    /// The files. Those of a folder are ordered by path, those of an archive are in the order of the archive.
     private(set) var files: [SourceFile] = []
-    /// The number of hidden or empty files, links and the like.
+    /// The number of ignored entries, such as hidden files, empty files and symbolic links.
     private(set) var ignored = 0
     /// The folders and files that cannot be read, with the reasons.
     private(set) var unreadable: [(path: String, reason: String)] = []
-    /// Whether the folder is a vault of Obsidian, which stores its settings in a hidden folder.
+    /// Whether the source is a vault of Obsidian. A vault contains a hidden folder with Obsidian's settings.
     private(set) var isVault = false
     private(set) var isSingleFile = false
-    /// The folder with the unpacked files of an archive.
+    /// The temporary folder with the unpacked files of an archive; nil if the source is not an archive.
     private let staging: Staging?
 
     /// Whether the source is an archive.
@@ -96,8 +96,8 @@ struct SourceFiles: Sendable {
 
     // MARK: Archives
 
-    /// Unpacks an archive into a temporary folder. Paths in the archive cannot cause harm, because the files get names of their own.
-    /// Archives in the archive are not unpacked.
+    /// Unpacks an archive into a temporary folder. The unpacked files get new names, so that paths in the archive cannot refer to
+    /// other places. Archives in the archive are not unpacked.
     /// - Throws: ``ArchiveError`` if the archive is damaged or encrypted; ``MoveInError`` if the disk is full.
     init(archive path: String, _ format: ZipReader.Format, _ limits: SourceLimits, in staging: Staging) throws {
         var unpacked: [UnpackedFile] = []
@@ -111,7 +111,8 @@ struct SourceFiles: Sendable {
                 }
                 break
             } catch let error as ArchiveError where error.isOneFile && broken < SourceFiles.maximumBroken {
-                // libarchive cannot continue after a damaged file, so the archive is opened again after it.
+                // After a damaged file, libarchive cannot continue. So the archive is opened again, and the entries up to the
+                // damaged file are skipped.
                 broken += 1
                 zip = try ZipReader(path, format)
                 for _ in unpacked { _ = try zip.next() }
@@ -125,7 +126,7 @@ struct SourceFiles: Sendable {
         for file in unpacked { add(file, removingFolders: isOneFolder ? 1 : 0) }
     }
 
-    /// The number of damaged files after which an archive is not read further.
+    /// The maximum number of damaged files in an archive. If there are more, reading the archive fails.
     private static let maximumBroken = 100
 
     private mutating func add(_ file: UnpackedFile, removingFolders count: Int) {
@@ -145,7 +146,7 @@ struct SourceFiles: Sendable {
     }
 }
 
-/// A file of an archive.
+/// A file of an archive, and its unpacked copy.
 private struct UnpackedFile {
     let path: String
     let date: Timestamp

@@ -1,7 +1,7 @@
 import Foundation
 import HesperModel
 
-/// A temporary folder for the files of an import. It is removed with its last reference.
+/// A temporary folder for the files of an import. It is removed when the last reference to this object is released.
 public final class Staging: Sendable {
     let folder: String
 
@@ -15,7 +15,7 @@ public final class Staging: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// A path for a new file. It does not depend on names in the source.
+    /// A path for a new file. Names in the source do not influence it.
     func path() -> String { "\(folder)/\(UniqueID.random())" }
 }
 

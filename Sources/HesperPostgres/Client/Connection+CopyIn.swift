@@ -46,8 +46,8 @@ extension Connection {
                 try rows.end()
             } catch {
                 guard brokenBy == nil else { throw error }
-                // End the copy without its rows. If the server reports an error other than this abort, that error is thrown,
-                // because it is the cause.
+                // Abort the copy, so that no rows are stored. If the server reports an error other than this abort, that error is
+                // thrown, because it is the cause.
                 do {
                     try endCopy(sql, undoing: "aborted by the client")
                 } catch let reported as PostgresError where reported.sqlState == "57014" {}

@@ -25,7 +25,7 @@ extension Connection {
         }
     }
 
-    /// Cancels a copy, discards the data in transit, and ignores the error that the cancel causes.
+    /// Cancels a copy, discards the data that the server has already sent, and ignores the error that results from the cancel.
     private func stop(_ sql: String) throws {
         cancel()
         while try nextCopyPiece({ _ in }) {}

@@ -19,7 +19,7 @@ final class Connection {
     private(set) var roundTrips = 0
     /// The error that made the connection unusable; nil while it is usable.
     private(set) var brokenBy: PostgresError?
-    /// The first error of an enqueued statement that was not thrown yet; nil if there is none.
+    /// The first error of an enqueued statement, until it is thrown; nil if there is no such error.
     private var failure: (any Error)?
     private var prepared = PreparedStatements()
     private var cursorCount = 0
@@ -27,7 +27,7 @@ final class Connection {
     private var pending: [Expected] = []
     /// The results that the current call returns.
     private var awaited: [QueryResult] = []
-    /// The approximate number of bytes of arguments that were enqueued since the enqueued bytes were last sent.
+    /// The approximate number of bytes of arguments that are enqueued and not sent yet.
     private var enqueuedBytes = 0
     private var parameters = Parameters()
     /// Whether the server accepted writes when this session began.
@@ -48,8 +48,8 @@ final class Connection {
     static let probeTimeout: Duration = .seconds(2)
     /// The maximum number of enqueued bytes. If more bytes are enqueued, they are sent before the next statement is enqueued.
     private static let pipelineLimit = 1 << 20
-    /// The maximum number of cancel requests for a statement that exceeds its timeout, one second apart. There are several
-    /// because the server ignores a cancel request that arrives before the statement starts.
+    /// The maximum number of cancel requests for a statement that exceeds its timeout. They are sent one second apart. Several may
+    /// be necessary, because the server ignores a cancel request that arrives before the statement starts.
     private var cancellations = 5
 
     /// Connects. libpq tries the hosts of the connection string in order, each for at most `connect_timeout`.
@@ -178,7 +178,7 @@ final class Connection {
         return name
     }
 
-    /// Sends all enqueued bytes, and reads the data that arrives meanwhile, so that neither side has to buffer much.
+    /// Sends all enqueued bytes. Meanwhile reads the data that arrives, so that neither side has to buffer much.
     private func push() throws {
         var timeout = Timeout(timeout)
         while PQflush(handle) == 1 {
@@ -353,7 +353,7 @@ final class Connection {
 
     /// Sends bytes of a copy; waits while the server accepts no more.
     func putCopy(_ bytes: [UInt8]) throws {
-        // The timeout limits the time in which the server makes no progress, so it starts again for each piece.
+        // The timeout applies to each piece of data and not to the whole copy, which may take long.
         var timeout = Timeout(timeout)
         let isPut = bytes.withUnsafeBufferPointer { bytes in
             bytes.withMemoryRebound(to: CChar.self) { PQputCopyData(handle, $0.baseAddress, Int32($0.count)) }
@@ -367,7 +367,7 @@ final class Connection {
         }
     }
 
-    /// Ends a copy to the server. If there is a `reason`, the server discards the copied rows.
+    /// Ends a copy to the server. If `reason` is not nil, the copy is aborted and the server discards its rows.
     /// - Returns: the number of copied rows.
     @discardableResult
     func endCopy(_ sql: String, undoing reason: String? = nil) throws -> Int {
@@ -421,10 +421,10 @@ final class Connection {
         return rawResult
     }
 
-    /// Waits until the socket is readable, sending buffered bytes meanwhile, and reads from it.
+    /// Sends buffered bytes until the socket is readable, and reads from it.
     private func waitForInput(_ timeout: inout Timeout) throws {
         let unsent = PQflush(handle)
-        // If sending fails, the error is ignored here, because the server's message about why it closed must still be read.
+        // An error of PQflush is ignored, so that the server's message about the end of the session can still be read.
         if postgres_pending(handle) == 0 { try wait(forSending: unsent == 1, &timeout) }
         guard PQconsumeInput(handle) == 1 else { throw connectionLost() }
     }
@@ -452,7 +452,7 @@ final class Connection {
         guard let request = PQgetCancel(handle) else { return }
         defer { PQfreeCancel(request) }
         var message = [CChar](repeating: 0, count: 256)
-        // The return value is ignored. Whether the statement was cancelled is known from its result.
+        // The return value is ignored. The result of the statement shows whether it was cancelled.
         PQcancel(request, &message, Int32(message.count))
     }
 

@@ -52,7 +52,7 @@ final class ConnectionThrottle: Sendable {
     private func fail(_ error: PostgresError) {
         state.withLockedValue { state in
             let pause = ConnectionThrottle.firstPause * (1 << min(state.failures, ConnectionThrottle.doublings))
-            // Random, so that servers that lost their connections together do not reconnect together.
+            // The pause is random, so that servers that lost their connections at the same time do not reconnect at the same time.
             state.notBefore = .now + min(pause, ConnectionThrottle.longestPause) * Double.random(in: 0.5...1)
             state.failures += 1
             state.error = error

@@ -1,5 +1,5 @@
-/// Reads the rows of a query in batches of about a megabyte. It is for results that may be large or are not read to the end.
-/// Several cursors may be open at once, with other statements in between. A cursor ends with its transaction.
+/// Reads the rows of a query in batches of about a megabyte. Used for results that may be large, or that may not be read to the
+/// end. Several cursors may be open at once, with other statements in between. A cursor ends with its transaction.
 final class Cursor {
     private let connection: Connection
     private let name: String

@@ -4,7 +4,7 @@ import CPostgres
 final class Notices {
     /// The codes of the warnings since the last ``clearWarnings()``.
     private var warnings: [String] = []
-    /// The error with which the server ended the session; nil if it has not ended it.
+    /// The error with which the server ended the session; nil if the session has not ended.
     private(set) var fatal: PostgresError?
 
     /// Receives the notices of a connection. By default libpq writes them to standard error.

@@ -5,7 +5,7 @@ import NIOCore
 struct PoolJob: Sendable {
     /// Whether the job commits changes.
     let writes: Bool
-    /// Runs the job and returns a closure that reports its result, to be called when the connection is free again.
+    /// Runs the job. Returns a closure that reports the result. It must be called when the connection is free again.
     let perform: @Sendable (Connection) -> () -> Void
     let refuse: @Sendable (StoreError) -> Void
     fileprivate(set) var number = 0
@@ -22,8 +22,8 @@ struct PoolJob: Sendable {
     }
 }
 
-/// The jobs of a pool, in order of arrival. The number of concurrent writing jobs is limited: when commits wait for a
-/// standby that is lost, reading jobs continue on the remaining connections.
+/// The jobs of a pool, in order of arrival. The number of concurrent writing jobs is limited, so that reading jobs can continue
+/// while commits wait for a lost standby.
 struct PoolQueue: Sendable {
     /// The maximum number of running jobs.
     private let size: Int
@@ -35,8 +35,8 @@ struct PoolQueue: Sendable {
     private var waitingToWrite = CircularBuffer<PoolJob>()
     private var lastNumber = 0
 
-    /// The maximum number of waiting jobs that read, and of waiting jobs that write. More jobs would reach their timeout before
-    /// they run.
+    /// The maximum number of waiting jobs, separately for jobs that read and jobs that write. Further jobs would time out before
+    /// they could run.
     private static let limit = 10_000
 
     init(size: Int, writers: Int) {
@@ -47,8 +47,8 @@ struct PoolQueue: Sendable {
     /// The number of waiting jobs.
     var waiting: Int { waitingToRead.count + waitingToWrite.count }
 
-    /// Starts a job if a connection is free for it.
-    /// - Returns: whether the job was started; it then counts as running.
+    /// Marks a job as running if a connection is free for it.
+    /// - Returns: whether a connection is free, so that the caller must run the job.
     mutating func begin(_ job: PoolJob) -> Bool {
         guard running < size, !job.writes || writing < writers else { return false }
         running += 1
@@ -70,7 +70,8 @@ struct PoolQueue: Sendable {
         return true
     }
 
-    /// Ends a job, and starts the oldest waiting job that may run now, if there is one.
+    /// Marks a job as ended. Removes the oldest waiting job that may run now, marks it as running, and returns it; nil if there is
+    /// none.
     mutating func next(after job: PoolJob) -> PoolJob? {
         running -= 1
         if job.writes { writing -= 1 }

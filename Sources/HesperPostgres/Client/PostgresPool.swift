@@ -14,8 +14,8 @@ final class PostgresPool: Sendable {
     private let throttle = ConnectionThrottle()
     private let state: NIOLockedValueBox<State>
 
-    /// A connection that is not in use. Sendable because it is passed between threads only under the lock of `state`, so no two threads
-    /// use it at once.
+    /// A connection that is not in use. It is safe to declare it Sendable, because it is passed between threads only while `state`
+    /// is locked, and only one thread uses it at a time.
     private struct IdleConnection: @unchecked Sendable {
         let connection: Connection
         let since: ContinuousClock.Instant
@@ -26,10 +26,10 @@ final class PostgresPool: Sendable {
         var queue: PoolQueue
         /// The idle connections, in the order in which they became idle. The last one is used next.
         var idle: [IdleConnection] = []
-        /// The time at which a connection was most recently lost; nil if none was. Connections that were idle at this time may be
-        /// lost as well.
+        /// The time at which a connection was most recently lost; nil if none was lost. Connections that were idle at this time may
+        /// be lost too.
         var lossDate: ContinuousClock.Instant?
-        /// The callers of ``close()``, which wait until no job is running.
+        /// The waiting calls of ``close()``. They are resumed when no job is running.
         var closers: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -40,8 +40,8 @@ final class PostgresPool: Sendable {
         threads.start()
     }
 
-    /// Runs `body` on a connection with no open transaction. Afterwards enqueued statements are completed, and a transaction
-    /// that is still open is rolled back. `body` runs to its end even if the task is cancelled.
+    /// Runs `body` on a connection with no open transaction. Afterwards, enqueued statements are completed, and a transaction that
+    /// is still open is rolled back. `body` runs to its end even if the task is cancelled.
     /// - Parameter writes: whether `body` commits changes; a commit may wait for synchronous standbys.
     /// - Throws: the errors of `body`, with each ``PostgresError`` converted to a ``StoreError``; `unavailable` if there is no
     ///   connection.

@@ -13,22 +13,23 @@ struct PostgresSettings: Sendable {
     var statementTimeout: Duration = .seconds(30)
     /// The maximum time that a statement waits for a lock.
     var lockTimeout: Duration = .seconds(10)
-    /// How long a transaction may be idle before the server ends its session. A safety net: Hesper's transactions are never
-    /// idle that long.
+    /// The time for which a transaction may be idle before the server ends its session. Hesper's transactions are never idle for so
+    /// long, so this ends only sessions that hang.
     var idleInTransactionTimeout: Duration = .seconds(60)
     /// The time after which an idle connection is tested with a query before it is used.
     var idleCheckThreshold: Duration = .seconds(30)
     /// The time limit in seconds for connecting to each host, unless the connection string sets one.
     var connectTimeout = 5
 
-    /// Whether the session takes ``useLock``, by which a move detects that other processes use the database. Only the session of
-    /// the move itself does not take it.
+    /// Whether the session acquires ``useLock``. A move tests this lock to detect other processes that use the database. Therefore
+    /// only the session of a move does not acquire it.
     var takesUseLock = true
 
-    /// The key of the advisory lock that every session holds in shared mode; "in use" in ASCII.
+    /// The key of the advisory lock that every session holds in shared mode. It is "in use" in ASCII.
     static let useLock: Int64 = 0x696e_2075_7365
 
-    /// Milliseconds after which a connection whose packets are not acknowledged is closed; the kernel's default is 15 minutes.
+    /// The time in milliseconds after which the kernel closes a connection whose packets are not acknowledged. The kernel's default
+    /// is 15 minutes.
     private static let tcpUserTimeout = 10_000
 
     init(_ connectionString: String) { self.connectionString = connectionString }
@@ -56,10 +57,10 @@ struct PostgresSettings: Sendable {
     /// The statements that set up a session. The server's statement timeout is twice ``statementTimeout``, so it takes effect
     /// only if this process cannot cancel a statement.
     ///
-    /// Each statement is planned once, for any arguments, because planning takes as long as executing. Plans are kept for the
-    /// life of the session, so every statement has to use an index, even if the table is small when the plan is made. If the
-    /// server's `synchronous_commit` is `off`, it is set to `on`, so that commits wait for the disk. Whether they also wait for
-    /// standbys depends on the server's setting.
+    /// Each statement is planned only once per session, for any arguments, because planning takes as long as executing. The plan is
+    /// kept when tables grow. Therefore these settings make every statement use an index, even if its table is small when the plan
+    /// is made. If the server's `synchronous_commit` is `off`, it is set to `on`, so that commits wait for the disk. Whether they
+    /// also wait for standbys depends on the server's setting.
     var sessionScript: String {
         """
         SET statement_timeout = \(PostgresSettings.milliseconds(statementTimeout * 2));

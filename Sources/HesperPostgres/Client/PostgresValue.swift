@@ -80,8 +80,8 @@ extension PostgresValue {
         }
     }
 
-    /// Appends the value in PostgreSQL's binary format, without its length, which the caller writes. Appends nothing for null.
-    /// - Throws: ``PostgresError/misuse(_:)`` if an element of an array has more bytes than the 4-byte length before it can state.
+    /// Appends the value in PostgreSQL's binary format. The length before it is written by the caller. Appends nothing for null.
+    /// - Throws: ``PostgresError/misuse(_:)`` if an element of an array is too long for its 4-byte length field.
     func append(to bytes: inout [UInt8]) throws(PostgresError) {
         switch self {
         case .null: break
@@ -119,7 +119,7 @@ extension PostgresValue {
 
     /// Appends the length of the binary form, which is -1 for null, and then the binary form. Array elements and the columns of a
     /// COPY have this format.
-    /// - Throws: ``PostgresError/misuse(_:)`` if the length does not fit its prefix.
+    /// - Throws: ``PostgresError/misuse(_:)`` if the value is too long for its 4-byte length field.
     func appendCounted(to bytes: inout [UInt8]) throws(PostgresError) {
         let start = bytes.count
         bytes.append(bigEndian: Int32(-1))

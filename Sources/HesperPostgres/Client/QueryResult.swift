@@ -5,7 +5,7 @@ import HesperStore
 final class QueryResult {
     let handle: OpaquePointer
     let rowCount: Int32
-    /// The error of the first attempt to read a column as a type that it does not have; nil if there was none.
+    /// The error for the first column that was read as a wrong type; nil if there was none.
     fileprivate(set) var misread: StoreError?
 
     init(_ handle: OpaquePointer) {
@@ -29,8 +29,8 @@ final class QueryResult {
         return result
     }
 
-    /// Records that a column was read as a type that it does not have. This happens only if someone has changed the type of the
-    /// column, for example with `psql`. The result is then reported as damaged, so that no wrong value is used.
+    /// Records that a column was read as a wrong type. This happens only if someone has changed the type of the column, for example
+    /// with `psql`. The result is then reported as damaged, so that no wrong value is used.
     func misread(_ column: Int32, as what: String) {
         let name = PQfname(handle, column).map { String(cString: $0) } ?? "\(column)"
         misread =

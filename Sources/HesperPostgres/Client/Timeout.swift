@@ -1,4 +1,4 @@
-/// The time limit of one wait, and the number of times it was extended to wait for the end of a cancelled statement.
+/// The time limit of one wait. It is extended after each cancel request, to wait for the end of the cancelled statement.
 struct Timeout {
     private(set) var end: ContinuousClock.Instant
     /// The number of times that the limit was reached and then extended.
@@ -6,7 +6,8 @@ struct Timeout {
 
     init(_ duration: Duration) { end = .now + duration }
 
-    /// The remaining milliseconds for `poll()`, rounded up so that the wait does not spin just before the end.
+    /// The remaining time in milliseconds, for `poll()`. It is rounded up, so that `poll()` is not called with 0 again and again
+    /// just before the end.
     var milliseconds: Int32 { Int32(clamping: Int64(((end - .now) / .milliseconds(1)).rounded(.up))) }
 
     /// Whether the limit was reached at least once.

@@ -1,9 +1,9 @@
 import HesperStore
 import NIOConcurrencyHelpers
 
-/// Sends signals with LISTEN and NOTIFY. A transaction with NOTIFY is expensive: its commit takes a lock that all databases of
-/// the server share, and writes to the write-ahead log. So signals have transactions of their own, and signals that arrive
-/// while such a transaction is running are sent together in the next.
+/// Sends signals with LISTEN and NOTIFY. A transaction with NOTIFY is expensive: its commit takes a lock that all databases of the
+/// server share, and writes to the write-ahead log. So signals are sent in separate transactions. Signals that arrive while such a
+/// transaction is running are sent together in the next transaction.
 final class PostgresSignals: Signals {
     private let server = ServerID.random()
     private let settings: PostgresSettings

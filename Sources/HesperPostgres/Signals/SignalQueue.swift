@@ -2,8 +2,8 @@ import HesperModel
 import HesperStore
 import NIOCore
 
-/// Signals that wait to be sent. A signal that a later signal supersedes is not sent. For example, one signal is sent for a scope
-/// that was changed a thousand times since the previous sending.
+/// Signals that wait to be sent. If a later signal supersedes a queued signal, only the later signal is sent. For example, if a
+/// scope was changed a thousand times, one signal is sent.
 struct SignalQueue {
     /// The maximum number of queued messages from devices. If a message is added to a full queue, the oldest message is dropped.
     static let messageLimit = 1_000

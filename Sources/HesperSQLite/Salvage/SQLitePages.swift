@@ -54,7 +54,7 @@ final class SQLitePages {
 
     // MARK: Rows
 
-    /// Passes every readable row of all tables that have row IDs to `body`. It is not known to which table a row belongs.
+    /// Passes every readable row of all tables that have row IDs to `body`. The file does not record to which table a row belongs.
     func eachTableRow(_ body: (_ rowID: Int64, _ values: [DatabaseValue]) throws -> Void) throws {
         for number in stride(from: 1, through: pageCount, by: 1) {
             guard let page = page(number), kind(of: page, number) == .tableLeaf else { continue }

@@ -99,8 +99,8 @@ public struct SQLiteSalvage: Sendable {
         return links
     }
 
-    /// Copies memberships from the table and from its index, each of which contains all memberships. If the schema is lost, the
-    /// root pages are unknown, and only the rows of this index can be distinguished from the rows of other B-trees.
+    /// Copies memberships from the table and from its index. Both contain all memberships. If the schema is lost, the root pages
+    /// are unknown, and only the rows of this index can be distinguished from the rows of other B-trees.
     private func copyMemberships(_ links: Links, _ pages: SQLitePages, into database: Database) throws {
         let insert = try database.makeStatement(
             sql: "INSERT OR IGNORE INTO memberships (account, scope) VALUES (?, ?)")
@@ -198,8 +198,7 @@ public struct SQLiteSalvage: Sendable {
         return report
     }
 
-    /// The e-mail addresses by account ID. They are read from the indexes of the two keys of `accounts`, which are the ID and the
-    /// address.
+    /// The e-mail addresses by account ID. They are read from two indexes of `accounts`: that of the ID and that of the address.
     private func emailKeys(_ links: Links, _ pages: SQLitePages) throws -> [Data: String] {
         var (keys, ids): ([Int: String], [Data: String]) = ([:], [:])
         if let root = links.roots["sqlite_autoindex_accounts_2"] {
@@ -213,7 +212,7 @@ public struct SQLiteSalvage: Sendable {
         return ids
     }
 
-    /// The IDs that the indexes contain, by scope. They include the IDs of objects whose rows are lost.
+    /// The object IDs in the indexes, by scope. They include the IDs of objects whose rows are lost.
     private func lostObjects(_ links: Links, _ pages: SQLitePages) throws -> [Int64: Set<UniqueID>] {
         var named: [Int64: Set<UniqueID>] = [:]
         for root in ["objects_id", "edits_object", "tombstones_id"].compactMap({ links.roots[$0] }) {
@@ -225,7 +224,7 @@ public struct SQLiteSalvage: Sendable {
         return named
     }
 
-    /// Those of the given IDs for which the new database contains neither an object nor a DeletedObject.
+    /// The IDs among `ids` for which the new database contains neither an object nor a DeletedObject.
     private func missing(_ ids: Set<UniqueID>, _ scope: Int64, _ database: Database) throws -> [UniqueID] {
         let find = try PreparedStatement(
             """

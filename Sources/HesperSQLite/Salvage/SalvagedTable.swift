@@ -12,7 +12,7 @@ struct SalvagedTable {
         /// Whether a row may end before this column, because the row was written before the column was added.
         let isOptional: Bool
         let isNullable: Bool
-        /// Whether the column is an alias of the row ID. SQLite stores NULL in such a column of a row.
+        /// Whether the column is an alias of the row ID. In a stored row, such a column contains NULL.
         let isRowID: Bool
     }
 

@@ -5,8 +5,8 @@ import HesperStore
 /// Makes the rows of one scope consistent after they were copied from a damaged database: its objects, its digest and sequence,
 /// and the tables by which objects are found.
 ///
-/// An object can be restored from its own row or from its edits. If its row has values that are in none of its edits, they are
-/// added as an edit, so that folding the edits yields the same object.
+/// An object can be restored from its own row or from its edits. If the row has values that none of the edits has, they are added
+/// as an edit, so that folding the edits yields the same object.
 struct ScopeRebuild {
     private let transaction: SQLiteTransaction
     private let scope: ScopeID

@@ -1,7 +1,8 @@
 import HesperStore
 import Logging
 
-/// The resources for accounts and devices. They share rate limits and password hashing.
+/// The resources for accounts, devices and access tokens. They share the limits on attempts and the limit on concurrent password
+/// hashes.
 struct AccountResources: Resource {
     let firstAccount = FirstAccount()
     private let resources: [any Resource]

@@ -63,7 +63,8 @@ struct Accounts: Resource {
             try transaction.deleteAccount(account.uniqueID)
         }
         hub.signOut(of: session.scope) { _ in true }
-        // The account is deleted now. Its data is erased from the database file in the background, because erasing can take long.
+        // The account has been deleted, but bytes of its data may remain in the database files. They are erased in the background,
+        // because this can take a long time.
         Task { [store] in
             do { try await store.scrub() } catch {
                 request.logger.warning(

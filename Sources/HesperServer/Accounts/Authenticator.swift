@@ -2,7 +2,8 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// Authenticates requests. Sessions are not cached, so that a device that another process signed out is rejected immediately.
+/// Authenticates requests. Every request looks up its session in the store. Sessions are not cached, because another process may
+/// sign a device out, and the next request of this device must be rejected.
 struct Authenticator: Sendable {
     let store: any Store
     let cookies: SessionCookies
@@ -28,8 +29,8 @@ struct Authenticator: Sendable {
 
     /// The credential of a request: the token in the header `Authorization`, or the session cookie if the request has no such
     /// header.
-    /// - Throws: `unauthenticated` if the credential is missing or does not have the form of a token; `cross-site` if a page of
-    ///   another site used HTTP Basic.
+    /// - Throws: `unauthenticated` if the credential is missing or does not have the form of a token; `cross-site` if a web page
+    ///   used HTTP Basic.
     func credential(of request: Request) throws -> Credential {
         if let header = request.headers[.authorization] {
             if let token = BearerToken(basic: header) {
@@ -56,16 +57,18 @@ struct Authenticator: Sendable {
                 throw Problem(.unauthenticated, "The access token expired on \(date). Create a new token.")
             }
         } else if case .basic = credential {
-            // Credentials for HTTP Basic are often stored in URLs and scripts. The token of a device would give each of them access
-            // to the whole account, and the list of devices would not show which script uses it.
+            // HTTP Basic is not accepted with the token of a device. Users often write credentials for HTTP Basic into scripts.
+            // With the token of a device, a script would have access to the whole account, and the list of devices would not show
+            // the script.
             throw Problem(
                 .unauthenticated, "HTTP Basic is accepted only with an access token. Create one with POST /v1/tokens.")
         }
         return session
     }
 
-    /// Refuses HTTP Basic in requests of web pages. A browser remembers the credentials of HTTP Basic, and adds them to all later
-    /// requests to this server, even to requests of pages of other sites.
+    /// Refuses HTTP Basic in requests that have an `Origin` header or come from a page of another origin. A browser remembers the
+    /// credentials of HTTP Basic and adds them to all later requests to this server, even if a page of another site causes the
+    /// request.
     /// - Throws: `cross-site`.
     private static func checkBasic(_ request: Request) throws(Problem) {
         let site = request.headers[.secFetchSite]

@@ -2,8 +2,8 @@ import Crypto
 import Foundation
 import HesperStore
 
-/// The token that authenticates a device: 256 random bits. The server returns it once and stores only its hash (protocol.md,
-/// Signing in).
+/// The token of a device (256 random bits), or an access token (215 random bits). The server returns a token once and stores only
+/// its hash (protocol.md, Signing in).
 struct BearerToken: Sendable {
     /// `hesper_` and 43 characters of base64url. The prefix makes leaked tokens easy to find.
     let text: String
@@ -11,21 +11,22 @@ struct BearerToken: Sendable {
     static let prefix = "hesper_"
     static let length = prefix.utf8.count + 43
 
-    /// Creates a new token.
+    /// Creates the token of a new device.
     static func random() -> BearerToken {
         let key = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
         return BearerToken(text: prefix + Base64URL.encode(key))
     }
 
-    /// Creates a new access token: 215 random bits, in lower case, because the token can be part of an e-mail address, in which mail
-    /// servers may change the case.
+    /// Creates a new access token from lower-case letters and digits: 215 random bits. Capitals are not used, because an access
+    /// token can be part of an e-mail address, and mail servers may change the case of an address.
     static func randomForAddress() -> BearerToken {
         let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567")
         let bytes = SymmetricKey(size: SymmetricKeySize(bitCount: 8 * 43)).withUnsafeBytes { Array($0) }
         return BearerToken(text: prefix + String(bytes.map { alphabet[Int($0 & 31)] }))
     }
 
-    /// Parses the value of an `Authorization` header. Nil if it does not contain a token of this server's form.
+    /// Parses the value of an `Authorization` header with the scheme `Bearer`. Nil if the scheme is different, or if the token does
+    /// not have the form of this server's tokens.
     init?(authorization header: String) {
         // Compares UTF-8 bytes instead of characters, because this is faster and every request has a token.
         let scheme = header.utf8.prefix(7)

@@ -22,7 +22,8 @@ final class DeviceUse: Sendable {
     /// The maximum number of bytes of `User-Agent` that are stored.
     static let userAgentBytes = 256
 
-    /// Returns nil if both the use of the device and its read position were recorded less than a minute ago.
+    /// The use of a device by a request. Nil if nothing has to be recorded, because a use of the device and a read position of the
+    /// device were both recorded less than a minute ago.
     init?(
         of session: Session, userAgent headers: HTTPFields, from address: @autoclosure () -> ClientAddress,
         at date: Timestamp = .now
@@ -49,7 +50,8 @@ final class DeviceUse: Sendable {
         readSequence = sequence
     }
 
-    /// Whether the use has to be recorded.
+    /// Whether the use has to be recorded: the previous use was recorded at least a minute ago, or a handler has set
+    /// ``readSequence``.
     var isDue: Bool { isUseDue || readSequence != nil }
 
     /// The sequence up to which the device has read notes. Nil until a handler sets it from the sync token in the request.
@@ -65,8 +67,8 @@ final class DeviceUse: Sendable {
 
 /// Records uses of devices in the background, many uses in one transaction.
 final class DeviceUses: Service {
-    /// The maximum number of devices whose use waits to be written. A use of a further device is dropped; the next use of
-    /// that device is recorded instead.
+    /// The maximum number of devices whose uses wait to be written. When it is reached, a use of another device is dropped. A later
+    /// use of that device is recorded instead.
     static let capacity = 10_000
 
     private let store: any Store
@@ -95,8 +97,8 @@ final class DeviceUses: Service {
         await write()
     }
 
-    /// Removes and returns the waiting uses. They are sorted by device: two servers that write uses of the same devices could
-    /// deadlock if they locked the rows in different orders.
+    /// Removes the waiting uses, and returns them sorted by device. If two servers wrote uses of the same devices in different
+    /// orders, they would lock the rows of the devices in different orders and could deadlock.
     func takeWaiting() -> [DeviceUse] {
         waiting.withLockedValue { waiting in
             defer { waiting = [:] }

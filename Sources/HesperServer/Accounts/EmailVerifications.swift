@@ -41,8 +41,8 @@ struct EmailVerifications: Resource {
         return Response(status: .noContent)
     }
 
-    /// Marks the e-mail address to which the code was sent as verified.
-    /// - Throws: `forbidden`, `too-many-requests`.
+    /// Verifies an e-mail address with the code that was sent to it.
+    /// - Throws: `forbidden` if the code is invalid; `too-many-requests` after too many wrong codes.
     private func callAsFunction(code: String, from address: ClientAddress) async throws {
         let token = OneTimeCode(code)?.hash
         let isGood = try await gate.attempt(from: address) {

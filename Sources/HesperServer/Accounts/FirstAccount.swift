@@ -1,13 +1,14 @@
 import Crypto
 import HesperStore
 
-/// The secret in the link that creates the first account, under every sign-up policy. `serve` prints the link if there is no
-/// account. The link works until an account exists (protocol.md, Signing in).
+/// The secret in the link for creating the first account. `serve` prints this link if there is no account. The link is valid under
+/// every sign-up policy, until an account exists (protocol.md, Signing in).
 struct FirstAccount: Sendable {
     /// The secret: 256 random bits. They are generated at every start of the server and never stored.
     let invitation = Base64URL.encode(SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) })
 
-    /// Whether an invitation is the secret. Compares hashes, so that the time of the comparison reveals nothing about the secret.
+    /// Whether the invitation in a request equals the secret. Hashes are compared, so that the time of the comparison reveals
+    /// nothing about the secret.
     func accepts(_ invitation: String) -> Bool {
         SHA256.hash(data: Array(invitation.utf8)) == SHA256.hash(data: Array(self.invitation.utf8))
     }

@@ -15,7 +15,7 @@ struct InvitationLink: Resource {
         let invitation = request.query[CodeLink.signUp.parameter] ?? ""
         guard try await signUp.isInvited(by: invitation, from: request.address) else { return InvitationLink.invalid }
         guard hasWebApp else { return InvitationLink.withoutWebApp }
-        // The header contains the canonical form of the code, so that no text from the request reaches the header.
+        // The code is written to the header in its canonical form. No other text of the request gets into the header.
         let code = OneTimeCode(invitation)?.text ?? signUp.firstAccount.invitation
         return Response(status: .seeOther, headers: [.location: WebApp.signUpPath(invitation: code)])
     }

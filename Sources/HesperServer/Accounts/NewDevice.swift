@@ -11,6 +11,7 @@ struct NewDevice: Sendable {
     private let node = NodeID.random()
     private let token = BearerToken.random()
 
+    /// Generates the ID and the token of the device. ``insert(into:account:)`` stores the device.
     /// - Parameter quota: the default quota of an account, in bytes. It applies if the operator has set no quota for the account.
     ///   Nil for no limit.
     /// - Throws: `cross-site` if the credentials request a cookie, but the request is from a page of another origin.

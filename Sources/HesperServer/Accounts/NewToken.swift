@@ -6,20 +6,20 @@ public struct NewToken: Sendable {
     let device: Device
     let token: BearerToken
 
-    /// The token itself, which is not stored.
+    /// The token itself. The database contains only its hash.
     public var text: String { token.text }
 
     public init(name: String, access: TokenAccess, account: UniqueID, at date: Timestamp) {
         token = .randomForAddress()
         device = Device(
             node: .random(), account: account, name: name, appVersion: nil, userAgent: nil, creationDate: date,
-            // This date is in the past, so that the first use of the token is recorded at once. Later uses are recorded at most
-            // once per minute.
+            // Uses are recorded at most once per minute. This date is long past, so that the first use is recorded even if it
+            // follows within a minute.
             lastUseDate: Timestamp(clamping: 0), access: access)
     }
 
-    /// The hash of a token that is part of an e-mail address. Case does not matter, and the prefix can be left out. Nil if the text does
-    /// not have the form of a token.
+    /// The hash of a token that was part of an e-mail address. Upper and lower case are equivalent, and the prefix `hesper_` may be
+    /// missing. Nil if the text does not have the form of a token.
     public static func hash(of text: String) -> TokenHash? {
         let text = text.lowercased()
         return BearerToken(text.hasPrefix(BearerToken.prefix) ? text[...] : "\(BearerToken.prefix)\(text)")?.hash

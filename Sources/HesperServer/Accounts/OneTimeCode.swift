@@ -1,15 +1,15 @@
 import Crypto
 import HesperStore
 
-/// The secret of a one-time link: 125 random bits, as five groups of five characters that a user can also dictate and type.
+/// The secret of a one-time link: 125 random bits, as five groups of five characters. A user can also read it aloud or type it.
 ///
 ///     OneTimeCode.random().text                           // "K7QM2-9XW4T-0HRCD-ZB8N3-6VJPA"
 ///     OneTimeCode("k7qm2 9xw4t ohrcd zb8n3 6vjpa")?.text   // the same
 public struct OneTimeCode: Sendable {
     public let text: String
 
-    /// Crockford's Base 32: without I, L and O, which look like digits, and without U, so that codes contain fewer words by
-    /// accident.
+    /// The digits and letters of Crockford's Base 32. It omits I, L and O, which look like digits, and U, so that fewer codes
+    /// contain an offensive word by accident.
     private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
     private static let (groups, groupLength) = (5, 5)
     /// The maximum length of a typed code, in characters.

@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// Asks a signed-in user for the password again before a change that gives access to the account, or takes it away.
+/// Checks the password of a signed-in user again, before a change that grants or removes access to the account.
 ///
 ///     try await confirmation.check(password, of: account, request, at: "/currentPassword")
 ///     try await store.write { transaction in
@@ -12,6 +12,7 @@ struct PasswordConfirmation: Sendable {
     let gate: SignInGate
     let passwords: Passwords
 
+    /// Checks the password of the account. ``SignInGate`` limits the attempts.
     /// - Throws: `forbidden` if the password is wrong, `too-many-requests` after too many attempts.
     func check(_ password: String, of account: Account, _ request: APIRequest, at pointer: String) async throws {
         let isRight = try await gate.attempt(email: account.email, from: request.address) {
@@ -20,9 +21,9 @@ struct PasswordConfirmation: Sendable {
         guard isRight else { throw PasswordConfirmation.wrongPassword(at: pointer) }
     }
 
-    /// Checks the device and the password hash again in the transaction, because the device may have been signed out, or the
-    /// password changed, since the password was checked.
-    /// - Throws: `unauthenticated`, `forbidden`.
+    /// Checks in the transaction that the device is still signed in, and that the password hash is still the same. Both may have
+    /// changed since the password was checked.
+    /// - Throws: `unauthenticated` if the device was signed out; `forbidden` if the password was changed.
     static func check(
         _ account: Account, _ session: Session, in transaction: any Transaction, at pointer: String
     ) throws {

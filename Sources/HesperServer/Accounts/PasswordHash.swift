@@ -11,7 +11,7 @@ public enum PasswordHash {
     static let blockSize = 8
     static let saltBytes = 16
     static let hashBytes = 32
-    /// The costs that are accepted in a stored hash. Tests use the lowest costs; a cost of 20 takes 1 GiB of memory.
+    /// The accepted values of `ln`, the cost, in a stored hash. Tests use the lowest costs; a cost of 20 takes 1 GiB of memory.
     static let costs = 1...20
 
     /// Hashes a password with a new salt. This takes 2^cost KiB of memory, and about a third of a second for cost 17.
@@ -22,7 +22,7 @@ public enum PasswordHash {
         return "$scrypt$ln=\(cost),r=\(blockSize),p=1$\(salt.unpadded)$\(hash.unpadded)"
     }
 
-    /// Whether the text is the hash of this password. How long this takes depends only on the cost of the hash.
+    /// Whether `text` is the hash of this password. The duration of the check depends only on the cost of the hash.
     public static func matches(_ password: String, _ text: String) throws -> Bool {
         guard let (cost, salt, expected) = parse(text) else { return false }
         let actual = try derive(password, salt: salt, cost: cost)
@@ -30,8 +30,11 @@ public enum PasswordHash {
         return actual.count == expected.count && zip(actual, expected).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    /// Like ``matches(_:_:)``, but always computes one hash for each cost in `costs`, so that the time does not depend on `text`.
-    /// `text` is the stored hash, whose cost `costs` must contain, or nil if there is no stored hash.
+    /// Whether `text` is the hash of this password. One hash is always computed for each cost in `costs`, so that the duration of
+    /// the check does not depend on `text`.
+    /// - Parameters:
+    ///   - text: the stored hash; nil if there is none.
+    ///   - costs: different costs. The cost of `text` must be one of them.
     static func matches(_ password: String, _ text: String?, inTheTimeOf costs: [Int]) throws -> Bool {
         let own = text.flatMap { cost(of: $0) }
         var isRight = false
@@ -48,8 +51,8 @@ public enum PasswordHash {
     /// The cost of a hash; nil if the hash is invalid.
     static func cost(of text: String) -> Int? { parse(text)?.cost }
 
-    /// A hash of this cost that matches no password. If there is no stored hash of this cost, this hash is checked instead, so
-    /// that the check takes the same time.
+    /// A hash of this cost that matches no password. It is checked if the stored hash is missing or has a different cost, so that
+    /// every check takes the same time.
     static func dummy(cost: Int) -> String {
         "$scrypt$ln=\(cost),r=\(blockSize),p=1$\(Data(count: saltBytes).unpadded)$\(Data(count: hashBytes).unpadded)"
     }

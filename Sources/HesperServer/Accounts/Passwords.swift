@@ -2,7 +2,7 @@ import HesperModel
 import NIOPosix
 
 /// Computes and checks password hashes on background threads. The number of concurrent hashes is limited, because each takes 128
-/// MiB of memory and a third of a second.
+/// MiB of memory and a third of a second at the default cost.
 actor Passwords {
     private let limits: PasswordLimits
     /// Reads the password hashes of all accounts.
@@ -26,8 +26,8 @@ actor Passwords {
         return try await work { try PasswordHash.make(password, cost: cost) }
     }
 
-    /// Whether the hash is of this password. For an account that does not exist, pass nil: the result is then false, after the same
-    /// time as for an existing account.
+    /// Whether `hash` is the hash of this password. If the account does not exist, pass nil: the result is false, and the check
+    /// takes as long as for an existing account.
     ///
     /// A hash keeps the cost with which it was computed. After the configured cost has changed, every check therefore computes a
     /// hash with each cost that is in use. Otherwise the time of a check would reveal whether the account exists.

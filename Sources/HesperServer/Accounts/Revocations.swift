@@ -7,7 +7,7 @@ import Hummingbird
 /// (merge.md, Devices).
 struct Revocations: Resource {
     let backend: Backend
-    /// Starts the background task that undoes changes of revoked devices.
+    /// Fired after each revocation, to start the background task that undoes changes of revoked devices.
     let revoking: Trigger
     private let permits = Semaphore<ScopeID>.perAccount(
         "searches for the changes of a device", PermitLimits(total: 2, perKey: 1, waitingPerKey: 8))
@@ -17,8 +17,8 @@ struct Revocations: Resource {
         routes.on(.post, "/v1/devices/{uniqueID}/revocation", cache: .never, use: revoke)
     }
 
-    /// Invalidates the device's token and ends its event streams before the response. The device's changes are undone in the
-    /// background.
+    /// Revokes a device. When the response is sent, the token of the device is invalid, and its event streams have ended. The
+    /// changes of the device are undone in the background.
     @Sendable private func revoke(_ request: APIRequest, _ session: Session) async throws -> Response {
         let moment = try Revocations.moment(await request.json(limit: Credentials.bodyBytes))
         let node = try request.node()
@@ -55,8 +55,9 @@ struct Revocations: Resource {
             headers: node == sender ? request.cookie?.signOutFields ?? [:] : [:])
     }
 
-    /// Whether the node belongs to a device of the account. This is true if the device is signed in, if it was revoked, or if the
-    /// history still contains its changes. The number of concurrent searches of the history is limited, because they are expensive.
+    /// Whether the node belongs, or belonged, to a device of the account. This is true if the device is signed in, was revoked, or
+    /// made changes that the history still contains. The number of concurrent searches of the history is limited, because they are
+    /// expensive.
     private func isKnown(_ node: NodeID, to session: Session) async throws -> Bool {
         let (scope, account) = (session.scope, session.account)
         let isListed = try await backend.store.read { snapshot in

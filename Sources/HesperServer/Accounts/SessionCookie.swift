@@ -2,11 +2,12 @@ import HTTPTypes
 import HesperModel
 import Hummingbird
 
-/// A cookie with the session token of a page. The browser stores it where no script can read it (protocol.md, Signing in).
+/// A cookie by which a browser is signed in as a device. It contains the device's token, and scripts cannot read it (protocol.md,
+/// Signing in).
 ///
-/// The value is the token and the day on which the cookie was set, in days since 1970: `hesper_….20789`. The day shows whether
-/// the cookie should be set again to extend its lifetime, without a database lookup. A client that forges the day only changes
-/// when its own cookie is set again.
+/// The value is the token and the day on which the cookie was set, in days since 1970: `hesper_….20789`. The server sets the cookie
+/// again once a day, to extend its lifetime, and uses this day to decide without a database lookup. A client can forge the day, but
+/// this affects only its own cookie.
 struct SessionCookie: Sendable {
     let token: BearerToken
     let name: Name

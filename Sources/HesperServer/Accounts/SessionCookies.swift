@@ -4,8 +4,8 @@ import Hummingbird
 
 /// Reads session cookies and protects them against cross-site requests (protocol.md, Signing in).
 struct SessionCookies: Sendable {
-    /// The session cookie of a request. Over TLS, only the cookie named `__Host-hesper` is accepted, because no other host and no
-    /// unencrypted connection can have set it.
+    /// The session cookie of a request. Over TLS, only the cookie named `__Host-hesper` is accepted. Browsers store a cookie of
+    /// this name only if this host has set it over TLS.
     func cookie(of request: Request) -> SessionCookie? {
         guard let header = request.headers[.cookie] else { return nil }
         if let cookie = SessionCookie(in: header, name: .secure) { return cookie }
@@ -32,7 +32,8 @@ struct SessionCookies: Sendable {
 
     /// The name of the cookie to set when a page signs in.
     ///
-    /// Behind a TLS proxy that is not trusted, only `Origin` shows that the page was loaded over TLS.
+    /// If a TLS proxy that is not in ``TrustedProxies`` forwards the request, only `Origin` shows that the page was loaded over
+    /// TLS.
     /// - Throws: `cross-site` if the page is of another origin. A client that sends no origin is not a browser, so it is not
     ///   restricted.
     func name(for request: Request) throws(Problem) -> SessionCookie.Name {

@@ -4,8 +4,9 @@ import Logging
 
 /// Limits how often passwords and codes can be tried (protocol.md, Signing in).
 ///
-/// After failed attempts, further attempts must wait longer and longer. The wait is counted per pair of address and account, so
-/// that an attacker at another address does not delay the sign-ins of the account's owner.
+/// After several failed attempts, the next attempt is refused for some time. This time doubles with each further failure. Failures
+/// are counted per pair of client address and account, so that an attacker at another address does not delay the sign-ins of the
+/// account's owner.
 struct SignInGate: Sendable {
     private let limits: SignInLimits
     private let logger: Logger
@@ -13,8 +14,8 @@ struct SignInGate: Sendable {
     private let addresses: RateLimiter<String>
     private let signUps: RateLimiter<String>
     private let backoff: KeyedBackoff
-    /// Limits concurrent password checks per address, including checks that are waiting, so that one address cannot occupy all
-    /// permits.
+    /// Limits the password checks of one address that run or wait at the same time. Without this limit, one address could occupy
+    /// the whole queue of ``Passwords``.
     private let checks: Semaphore<String>
 
     init(limits: SignInLimits, logger: Logger) {
@@ -38,8 +39,8 @@ struct SignInGate: Sendable {
         let account = Account.key(of: email)
         let pair = "\(address.key) \(account)"
         if let seconds = addresses.take(address.key) { throw SignInGate.tooMany(seconds) }
-        // While the rate of failed attempts at an account is exceeded, each address is permitted only one attempt, instead of
-        // several, before it must wait. One attempt is enough for the owner of the account.
+        // If there were too many failed attempts at the account from all addresses together, each address may make only one
+        // attempt, instead of several, before it must wait. One attempt is enough for the owner of the account.
         let isUnderAttack = accounts.take(account) != nil
         let giveBack = {
             addresses.giveBack(address.key)

@@ -21,7 +21,7 @@ struct AttachmentIntake: Sendable {
         BlobAdmission(scope: session.scope, attachment: id, largest: limits.largest, quota: backend.quota)
     }
 
-    /// Stores the body of a request that contains a whole attachment.
+    /// Stores the body of a request. The body is a whole attachment.
     /// - Returns: the stored blob, and whether this request created it.
     func store(
         _ bytes: BodyBytes, expecting expectation: Expectation?, for id: UniqueID, _ session: Session
@@ -70,7 +70,8 @@ struct AttachmentIntake: Sendable {
         return (stored.blob, true)
     }
 
-    /// For a blob that is recorded in the database but missing from the blob store, writes the bytes again under the same name.
+    /// Writes the bytes of a blob again, under the same name. Used if the database has a record of the blob, but its bytes are
+    /// missing from the blob store.
     private func restore(
         _ known: Blob, _ admission: BlobAdmission,
         _ write: (BlobName, @escaping @Sendable (AttachmentData) throws -> Void) async throws -> AttachmentData

@@ -9,9 +9,10 @@ enum ByteRanges {
 
     /// Parses the value of a header `Range`.
     /// - Parameter byteCount: the size of the content.
-    /// - Returns: the requested ranges without the bytes after the end of the content, in the requested order. Ranges that are
-    ///   entirely after the end are left out. If any ranges overlap, the ranges are sorted, and overlapping and adjacent ranges are
-    ///   merged. Nil if the header must be ignored.
+    /// - Returns: the requested ranges, in the requested order. A range that extends past the end of the content ends at the end of
+    ///   the content, and a range that begins past the end is left out. If any ranges overlap, all ranges are sorted, and
+    ///   overlapping and adjacent ranges are merged. Nil if the header must be ignored: its unit is not `bytes`, its syntax is
+    ///   invalid, or it has more than ``limit`` ranges.
     /// - Throws: ``Problem`` `range-not-satisfiable` if no byte of the content is in any range.
     static func read(_ text: String, of byteCount: Int64) throws(Problem) -> [Range<Int64>]? {
         let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -33,7 +34,7 @@ enum ByteRanges {
     }
 
     /// Parses one range.
-    /// - Returns: the range without the bytes after the end of the content, which may be empty. Nil if the syntax is invalid.
+    /// - Returns: the range, which ends at the latest at the end of the content and may be empty. Nil if the syntax is invalid.
     private static func range(_ spec: Substring, of byteCount: Int64) -> Range<Int64>? {
         let ends = spec.split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2 else { return nil }
@@ -48,7 +49,7 @@ enum ByteRanges {
         return min(first, end)..<end
     }
 
-    /// Parses a number that consists of digits only. Numbers that do not fit into 64 bits become the maximum.
+    /// Parses a number. A number that does not fit into 64 bits becomes `Int64.max`. Nil if the text does not consist of digits.
     private static func number(_ text: Substring) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int64(text) ?? .max

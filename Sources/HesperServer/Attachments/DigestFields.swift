@@ -25,7 +25,7 @@ enum DigestFields {
         return "sha-256=:\(Data(bytes).base64EncodedString()):"
     }
 
-    /// The digest that the client sent for a body that contains the whole attachment; nil if it sent none.
+    /// The digest in the headers of a request whose body is a whole attachment; nil if there is none.
     static func expectation(in request: APIRequest) throws(Problem) -> AttachmentIntake.Expectation? {
         for name in [HTTPField.Name.reprDigest, .contentDigest] {
             guard let sha256 = try sha256(name, in: request) else { continue }

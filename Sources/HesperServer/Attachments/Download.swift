@@ -56,8 +56,8 @@ struct Download: Sendable {
         headers[.eTag] = tag.text
         headers[.acceptRanges] = "bytes"
         headers[.reprDigest] = DigestFields.value(sha256: blob.data.sha256)
-        // The bytes were uploaded, but no device has pushed the attachment with its media type yet. The response must not be cached
-        // with the type that is assumed until then.
+        // The media type is unknown until a device has pushed the attachment; `application/octet-stream` is sent instead. The
+        // response must not be cached, because its media type will change.
         if attachment == nil { headers[.cacheControl] = "no-store" }
         // With this policy, a browser that opens the file as a document runs no scripts and loads nothing, and the document has
         // an opaque origin.

@@ -1,8 +1,9 @@
 import Foundation
 import HesperModel
 
-/// How an attachment is presented to a browser that opens its URL. Files of types in which browsers run no code are shown inline.
-/// All other files are downloaded, so that no HTML, SVG or PDF of a user runs in the server's origin (protocol.md, Attachments).
+/// How an attachment is presented to a browser that opens its URL. A file is shown inline if browsers run no code in files of its
+/// type. All other files are downloaded, so that no HTML, SVG or PDF of a user runs in the server's origin (protocol.md,
+/// Attachments).
 struct Presentation: Sendable {
     let contentType: String
     /// The value of `Content-Disposition` (RFC 6266).

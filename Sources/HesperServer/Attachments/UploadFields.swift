@@ -16,7 +16,8 @@ struct UploadFields: Sendable {
 
     /// The highest interop version of the draft that uses `Upload-Incomplete`.
     private static let lastWithIncomplete = 3
-    /// The highest interop version of the draft in which the response to an incomplete part has the status 201.
+    /// The highest interop version of the draft that uses the status 201 for parts that do not complete the upload. Later versions
+    /// use 204.
     private static let lastWithCreated = 6
 
     init(_ request: APIRequest) throws(Problem) {

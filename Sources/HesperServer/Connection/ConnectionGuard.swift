@@ -62,7 +62,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) {
             try? pipeline.addHandler(unparsedBytes, position: .before(decoder))
         }
-        // For TLS, the permit was taken before the handshake.
+        // With TLS, ``ConnectionPermit`` took the permit before the handshake.
         if (try? pipeline.handler(type: ConnectionPermit.self)) != nil { return }
         let address = ClientAddress(context.channel.remoteAddress)
         guard permits.tryAcquire(address) else {
@@ -102,8 +102,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
-    /// Passes on the head that was held back. For a body of unknown length it adds `Transfer-Encoding: chunked`, as in HTTP/1.1,
-    /// so that later handlers need not distinguish the HTTP versions.
+    /// Passes on ``pendingHead``, if there is one. If the request has a body, its length is unknown. The header `Transfer-Encoding`
+    /// is then set to `chunked`, as in HTTP/1.1, so that later handlers need not distinguish the HTTP versions.
     private func passPendingHead(hasBody: Bool, context: ChannelHandlerContext) {
         guard var head = pendingHead else { return }
         pendingHead = nil
@@ -187,8 +187,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Sets a deadline for the response on an HTTP/2 stream. If a client has stopped reading, NIO still reports the stream as
-    /// writable as long as the rest of the response fits into a buffer, so ``channelWritabilityChanged(context:)`` is not called.
+    /// Returns the promise for writing the end of a response to an HTTP/2 stream. Closes the stream if the promise is not completed
+    /// in time. This is needed although ``channelWritabilityChanged(context:)`` sets a deadline: it is not called for a client that
+    /// has stopped reading if the rest of the response fits into a buffer of NIO.
     private func timed(_ promise: EventLoopPromise<Void>?, context: ChannelHandlerContext) -> EventLoopPromise<Void> {
         let sent = promise ?? context.eventLoop.makePromise()
         let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(Int64(limits.stallSeconds))) {
@@ -216,7 +217,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard let interim = event as? InterimResponse else {
             return context.triggerUserOutboundEvent(event, promise: promise)
         }
-        // A client that has sent its request completely no longer waits for 100 Continue.
+        // 100 Continue is not sent if the whole request has arrived, because the client no longer waits for it.
         if isReading || interim.isSentAfterRequest {
             context.writeAndFlush(wrapOutboundOut(.head(interim.head)), promise: promise)
         } else {

@@ -76,9 +76,9 @@ struct HTTP2Connection: Sendable {
         var configuration = NIOHTTP2Handler.Configuration()
         configuration.connection.initialSettings = [
             HTTP2Setting(parameter: .maxConcurrentStreams, value: limits.streams),
-            // A request that exceeds this limit closes the connection. This limit is higher than the limit of ConnectionGuard,
-            // which counts exactly and responds with the reason. For this limit, each header counts as its length plus 32
-            // bytes (RFC 9113, 6.5.2).
+            // If the headers of a request exceed this limit, NIO closes the connection. NIO counts 32 bytes more for each header
+            // than its length (RFC 9113, 6.5.2). The limit is therefore higher than that of ConnectionGuard, which counts exactly
+            // and responds with the reason.
             HTTP2Setting(parameter: .maxHeaderListSize, value: 2 * (Limits.headerBytes + limits.uriBytes)),
         ]
         configuration.connection.targetWindowSize = HTTP2Connection.connectionWindow
@@ -91,12 +91,12 @@ struct HTTP2Connection: Sendable {
     /// How long requests in progress may take after the server has announced that it will close the connection (GOAWAY). After
     /// this time the connection is closed. A client that does not react, such as a sleeping phone, must not delay a shutdown.
     private static let grace = TimeAmount.seconds(20)
-    /// The number of bytes that a client may send on a stream before the server reads them. With the default of 64 KiB, an upload
-    /// with a round-trip time of 50 ms would reach at most 1.3 MB/s.
+    /// The flow-control window of a stream: the number of bytes that a client may send before the server has read them. With the
+    /// default of 64 KiB, an upload with a round-trip time of 50 ms would reach at most 1.3 MB/s.
     private static let streamWindow = 512 << 10
-    /// The number of bytes that a client may send on all streams of a connection before the server reads them.
+    /// The flow-control window of all streams of a connection together, in bytes.
     private static let connectionWindow = 1 << 20
-    /// The maximum number of bytes of a response that are buffered.
+    /// The maximum number of bytes that are buffered for each stream before writing to it pauses.
     private static let outboundBuffer = 64 << 10
 }
 

@@ -12,7 +12,7 @@ final class HeadDeadline: ChannelInboundHandler {
     private let seconds: Int
     private var frames = FrameCount()
     private var deadline: Scheduled<Void>?
-    /// The number of complete units (``FrameCount/whole``) when the deadline was set.
+    /// The value of ``FrameCount/whole`` when the deadline was set. If it has increased since, the deadline is set again.
     private var awaited = 0
 
     init(seconds: Int) { self.seconds = seconds }
@@ -67,8 +67,8 @@ struct FrameCount {
     private static let (data, headers, continuation): (UInt8, UInt8, UInt8) = (0, 1, 9)
     private static let endOfHead: UInt8 = 4
 
-    /// Whether a unit (the preface, a frame, or a head) has not arrived completely yet. The payload of a `DATA` frame does not
-    /// count, because bodies have their own deadline.
+    /// Whether the rest of a unit (the preface, a frame, or a head) still has to arrive. The payload of a `DATA` frame is ignored,
+    /// because bodies have their own deadline.
     var isWaiting: Bool { preface > 0 || isInHead || !header.isEmpty || payload > 0 && !isBody }
 
     mutating func count(_ bytes: UnsafeRawBufferPointer) {

@@ -25,7 +25,7 @@ final class MessageFraming: ChannelDuplexHandler {
             return context.fireErrorCaught(problem)
         }
         requests.append((head.version, head.method == .HEAD))
-        // Keep-alive is not supported for HTTP/1.0.
+        // Keep-alive is not supported for HTTP/1.0: the connection closes after the response.
         let closes = head.version == .http1_0 || head.headers[canonicalForm: "connection"].contains { $0.isClose }
         guard closes else { return context.fireChannelRead(data) }
         head.headers.replaceOrAdd(name: "connection", value: "close")

@@ -39,7 +39,8 @@ struct PlainRedirect: HTTPResponder {
         return Response(status: .permanentRedirect, headers: [.location: origin + (path.hasPrefix("/") ? path : "/")])
     }
 
-    /// The host without its port; nil if it contains a character that is not allowed in host names and addresses.
+    /// The host of a `Host` header, without the port. Nil if the host is empty, or contains a character that is not allowed in host
+    /// names and addresses.
     static func name(_ authority: String) -> String? {
         var host = authority[...]
         if host.hasPrefix("[") {

@@ -8,7 +8,7 @@ struct RequestIdentity {
 
     static let lengths = 1...128
 
-    /// Uses the client's ID if it is safe to log, otherwise `generated`.
+    /// The ID that the client sent, if it is safe to log; otherwise `generated`.
     static func adopt(from request: Request, or generated: @autoclosure () -> String) -> RequestIdentity {
         if let id = request.headers[.requestID], isSafe(id) {
             return RequestIdentity(text: id, isFromClient: true)

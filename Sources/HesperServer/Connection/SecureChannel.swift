@@ -7,7 +7,7 @@ import NIOSSL
 import NIOTLS
 
 /// A TLS connection. The handshake negotiates HTTP/2 or HTTP/1.1 (ALPN, RFC 7301). If the address of the client has too many
-/// connections already, the connection is closed before the handshake, because a response can be sent only after the handshake.
+/// connections already, the connection is closed without a response, because a response could be sent only after the handshake.
 struct SecureChannel: HTTPChannelHandler {
     let certificate: ServerCertificate
     let http1: HTTP1Channel

@@ -34,9 +34,9 @@ final class ServerCertificate: Sendable {
         BackgroundLoop("Reading the certificate", every: ServerCertificate.interval, logger: logger) { self.reload() }
     }
 
-    /// Loads the files if their contents are the same as at the previous check, and differ from the contents at the most recent
-    /// attempt to load them. It waits for the second check because the two files cannot be replaced atomically: a new certificate
-    /// may not match the key that is still in the other file.
+    /// Loads the files if they have changed since the most recent attempt to load them, and have not changed since the previous
+    /// check. The second condition is needed because the two files cannot be replaced at the same moment: when the certificate is
+    /// new, the key may still be the old one.
     func reload() {
         // If a file cannot be read, it is probably being replaced. The next check tries again.
         guard let found = try? files.contents() else { return }

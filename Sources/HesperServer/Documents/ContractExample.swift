@@ -1,10 +1,10 @@
 import HesperModel
 import Yams
 
-/// Formats examples of the contract as indented JSON.
+/// Formats parts of the contract, such as its examples, as indented JSON.
 enum ContractExample {
-    /// The example as indented JSON. For an example that is neither an object nor an array, the result is the text of its value
-    /// without quotes.
+    /// The example as indented JSON. If the example is a string, a number or another single value, the result is its text without
+    /// quotes.
     static func text(_ node: Node) -> String {
         if case .scalar(let scalar) = node { return scalar.string }
         return json(node, indent: "")

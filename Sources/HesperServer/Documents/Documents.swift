@@ -5,7 +5,7 @@ import Logging
 import NIOCore
 import NIOPosix
 
-/// Serves the contract (`openapi.yaml`) as a file and as an HTML page, and an HTML page about each error.
+/// Serves the contract (`openapi.yaml`) as YAML, as JSON and as an HTML page, and one HTML page for each type of error.
 struct Documents: Resource {
     private let contract: ByteBuffer?
     private let cache: ContractCache?

@@ -38,8 +38,8 @@ struct HTMLPage: Sendable {
         hasWebApp ? "<p><a href=\"/\">\(escape(text))</a></p>" : ""
     }
 
-    /// Whether a browser requests a page. False for all requests to the API, because their responses are JSON even if a browser
-    /// sends the request.
+    /// Whether the request is from a browser that expects an HTML page. False for all paths of the API, because the API always
+    /// responds with JSON.
     static func isRequested(by request: Request) -> Bool {
         [.get, .head].contains(request.method) && !request.uri.path.hasPrefix("/v1/")
             && request.headers[.accept]?.contains("text/html") ?? false

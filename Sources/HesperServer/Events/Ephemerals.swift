@@ -3,8 +3,8 @@ import HesperStore
 import Hummingbird
 import NIOCore
 
-/// `POST /v1/ephemeral`: sends a message, such as who is typing where, to the other devices of the account that listen to events.
-/// The message is not stored (protocol.md, Events).
+/// `POST /v1/ephemeral`: sends a message to the other devices of the account that have an event stream, for example to tell them
+/// that the user is typing in a note. The message is not stored (protocol.md, Events).
 struct Ephemerals: Resource {
     let hub: EventHub
     private let limiter: RateLimiter<NodeID>

@@ -3,8 +3,9 @@ import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// Sends pings to event streams and notifies them of commits by other processes. If the store supports signals, other servers
-/// signal their commits. The store is also queried at intervals, because signals may be lost, or not supported by the store.
+/// Sends pings to event streams, and notifies them of commits by other processes. If the store supports signals (messages between
+/// the servers of one database), other servers signal their commits. In any case, the store is queried at intervals, because
+/// signals may be lost and not every store supports them.
 struct EventHubService: Service {
     let hub: EventHub
     let pages: EventPages

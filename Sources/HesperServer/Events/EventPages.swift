@@ -15,8 +15,8 @@ struct EventPage: Sendable {
 final class EventPages: Sendable {
     private let backend: Backend
     private let feed = Feed(.all, bytes: Limits.eventBytes)
-    /// The maximum number of pages per scope that are cached or being read. There may be more than one, because slow readers need
-    /// other pages than fast readers.
+    /// The maximum number of pages per scope in the cache, including pages that are being read. One page is not enough, because
+    /// slow readers need other pages than fast readers.
     private static let pagesPerScope = 4
 
     private struct Entry {
@@ -29,8 +29,9 @@ final class EventPages: Sendable {
 
     init(backend: Backend) { self.backend = backend }
 
-    /// The page of changes after a token. It is read only if it is not cached.
-    /// - Parameter sequence: the highest known sequence of the scope. A page that was cached at another sequence is not used.
+    /// The page of changes after a token, from the cache if possible.
+    /// - Parameter sequence: the highest known sequence of the scope. A cached page is used only if it was requested with the same
+    ///   sequence.
     func page(after token: SyncToken, upTo sequence: Int64) async throws -> EventPage {
         let page = recent.withLockedValue { recent in
             var entries = recent[token.scope] ?? []
@@ -95,7 +96,7 @@ private final class EventPageBuilder {
         ServerSentEvent.begin(.changes, in: &head)
         var tail = ByteBuffer()
         ServerSentEvent.end(id: token.text, in: &tail)
-        // Most events have only one piece of data. The event is then joined into one buffer, so that it is sent in one write.
+        // Most events have only one piece of data. Such an event is copied into one buffer, so that it is sent in one write.
         if chunks.count == 1 {
             head.writeImmutableBuffer(chunks[0])
             head.writeImmutableBuffer(tail)

@@ -20,7 +20,8 @@ struct EventStream: Sendable {
     /// The state of the scope at which a reader without a token starts; nil if the reader has a token.
     let start: ScopeHead?
     let endsAfterChanges: Bool
-    /// When the access token of the reader expires. The stream then ends with the next event or ping.
+    /// The date at which the access token of the reader expires; nil if the reader has no token that expires. The stream ends when
+    /// the next event or ping after this date would be sent.
     let expiryDate: Timestamp?
     let logger: Logger
 
@@ -95,7 +96,8 @@ struct EventStream: Sendable {
                     "Event stream ended, because the changes cannot be read", metadata: ["error": "\(error)"])
                 return false
             }
-            // There are no changes after the token if an older copy of the database was restored in the meantime.
+            // If an older copy of the database was restored in the meantime, the page may contain no changes. The stream then waits
+            // for the next commit.
             guard page.token.sequence > token.sequence else { return true }
             for chunk in page.chunks { try await writer.write(chunk) }
             token = page.token

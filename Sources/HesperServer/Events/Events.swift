@@ -49,7 +49,9 @@ struct Events: Resource {
         return response(request) { try await stream.write(to: $0) }
     }
 
-    /// The problem `token-expired` if the reader must start over; nil if the token is valid.
+    /// The problem `token-expired` if the token has expired, so that the reader must start over. Nil if the token is valid, or
+    /// there is none.
+    /// - Throws: the problem, if the token is invalid for another reason.
     private func expiry(of token: SyncToken?, _ session: Session) throws -> Problem? {
         guard let token else { return nil }
         do {
@@ -98,7 +100,7 @@ extension APIRequest {
 
 extension Channel {
     /// Closes the connection if sent data is not acknowledged for a minute. A phone that leaves the network does not close its
-    /// connections, and the system itself would retransmit for a quarter of an hour.
+    /// connections. Without this timeout, the operating system would retransmit the data for a quarter of an hour.
     fileprivate func setAcknowledgementTimeout() {
         #if os(Linux)
             let userTimeout = ChannelOptions.Types.SocketOption(

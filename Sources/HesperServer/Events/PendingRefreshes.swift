@@ -1,7 +1,7 @@
 import HesperStore
 import NIOConcurrencyHelpers
 
-/// The scopes whose listeners must be notified of commits by other processes. Many tasks add scopes; one loop takes the scopes,
+/// The scopes whose listeners must be notified of commits by other processes. Several tasks add scopes. One loop takes the scopes,
 /// reads the commits from the store and notifies the listeners.
 final class PendingRefreshes: Sendable {
     enum Scopes: Sendable, Equatable {

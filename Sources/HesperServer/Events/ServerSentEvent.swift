@@ -44,11 +44,11 @@ enum ServerSentEvent {
     /// should reconnect. Nil if nothing is sent.
     static func closing(_ end: ListenerUpdate.End) -> ByteBuffer? {
         switch end {
-        // The time is random and not too short, so that clients do not all reconnect at the same time, or before another server
-        // is ready.
+        // The time is random, so that clients do not all reconnect at the same moment. It is at least half a second, because
+        // another server may not be ready earlier.
         case .shutdown: ByteBuffer(string: "retry: \(Int.random(in: 500...3_000))\n: the server is shutting down\n\n")
-        // Newer streams of the same device replaced this stream. Without the long delay, the client would reconnect at once, and
-        // the new stream would replace one of the newer streams.
+        // The device has the maximum number of newer streams. If the client reconnected at once, its new stream would end another
+        // stream of the device, whose client would also reconnect, and so on. The long delay prevents this.
         case .replaced: ByteBuffer(string: "retry: 60000\n: replaced by newer streams of this device\n\n")
         case .signedOut, .disconnected: nil
         }

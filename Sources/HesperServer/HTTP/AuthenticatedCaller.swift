@@ -8,7 +8,7 @@ struct AuthenticatedCaller: Sendable {
     /// Authenticates the request again, and throws if the device is no longer signed in.
     let authenticate: @Sendable () async throws -> Session
 
-    /// How long an authentication remains valid without another look-up.
+    /// The time after which the authentication of a request must be repeated.
     private static let lifetime = Duration.milliseconds(100)
 
     /// Authenticates the request again if reading its body took longer than ``lifetime``. A body may take minutes to arrive, and

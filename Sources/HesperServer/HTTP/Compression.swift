@@ -30,8 +30,8 @@ extension Response {
 }
 
 extension Response {
-    /// Sets the ETag of a 304 response to the ETag under which the client has stored the response (RFC 9111, 4.3.4). If the
-    /// client stored a compressed response, its ETag ends with the name of the coding.
+    /// Sets the ETag of a 304 response to the ETag under which the client has stored the response (RFC 9111, 4.3.4). The ETag of a
+    /// compressed response ends with the name of the coding.
     private mutating func matchETag(of request: Request) {
         guard let tag = headers[.eTag], let stored = request.headers[.ifNoneMatch] else { return }
         headers[.eTag] = ContentCoding.allCases.map { ETag.compressed(tag, $0) }.first(where: stored.contains) ?? tag

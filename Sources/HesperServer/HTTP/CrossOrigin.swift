@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 
 /// Determines which pages of other origins may call the API with a bearer token (CORS, in the Fetch standard; protocol.md, HTTP
-/// rules). Such pages cannot use session cookies, because no response allows credentials.
+/// rules). Such pages cannot use session cookies, because no response has the header `Access-Control-Allow-Credentials`.
 struct CrossOrigin: Sendable {
     private let origins: Set<String>
     private let allowsLoopback: Bool

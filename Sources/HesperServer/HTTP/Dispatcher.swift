@@ -15,8 +15,8 @@ struct Dispatcher: HTTPResponder {
     let uses: DeviceUses
     /// Whether this server itself terminates TLS.
     let isSecure: Bool
-    /// Whether to send `Strict-Transport-Security`. It is not sent with a self-signed certificate. If that certificate were lost,
-    /// browsers would accept neither a new self-signed certificate nor plain HTTP for a year, on any port of this host.
+    /// Whether to send `Strict-Transport-Security`. It is not sent with a self-signed certificate. Otherwise, after a loss of that
+    /// certificate, browsers would refuse plain HTTP and a new self-signed certificate for a year, on all ports of this host.
     let usesStrictTransport: Bool
     let proxies: TrustedProxies
     /// Limits the rate of requests per account. Nil if there is no limit.
@@ -25,7 +25,8 @@ struct Dispatcher: HTTPResponder {
     /// Limits how many large request bodies are held in memory at the same time.
     let bodies: Semaphore<ScopeID>
 
-    /// Facts that are determined while a request is processed. The response headers and the log need them.
+    /// Data about a request that is determined while the request is processed. It is used for the response headers, the log and the
+    /// metrics.
     private struct RequestState {
         var cachePolicy = Route.CachePolicy.never
         var meter: RouteMeter?
@@ -155,7 +156,7 @@ struct Dispatcher: HTTPResponder {
             response.headers[.setCookie] == nil
         {
             response.headers.append(cookie.renewal)
-            // The response now contains the cookie, a secret that must not be cached.
+            // The cookie in the response is a secret, so the response must not be cached.
             cachePolicy = .never
         }
         switch cachePolicy {

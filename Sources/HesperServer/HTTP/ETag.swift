@@ -2,8 +2,8 @@ import Crypto
 import HesperModel
 import Hummingbird
 
-/// The entity tag (ETag) of a response, a hash of its body (RFC 9110, 8.8.3). The body of a note contains the list of the note's
-/// tags. A merge of tags that changes this list therefore also changes the ETag of the note.
+/// The entity tag (ETag) of a response: a hash of its body (RFC 9110, 8.8.3). The ETag of a note also changes if two of its tags
+/// are merged, because the body contains the list of tags.
 struct ETag: Equatable, Sendable {
     let text: String
 

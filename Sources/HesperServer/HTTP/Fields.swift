@@ -63,7 +63,7 @@ struct Fields {
         return value
     }
 
-    /// Checks that all fields of the object were read. Called last.
+    /// Checks that all fields of the object were read. Must be called after the last field was read.
     /// - Throws: `unknown-field` for the first field that was not read.
     func end() throws(Problem) {
         guard let member = object.members.first(where: { !read.contains($0.name) }) else { return }

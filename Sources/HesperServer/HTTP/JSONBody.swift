@@ -56,7 +56,7 @@ extension APIRequest {
         for try await part in http.body {
             count += part.readableBytes
             guard count <= limit else { throw tooLarge }
-            // A compressed body needs a permit whatever its size, because its size after decompression is not known in advance.
+            // A compressed body always needs a permit, because its size after decompression is not known in advance.
             if decompressor != nil || count > BodyPermit.freeBytes { try await permit.acquire() }
             if let decompressor {
                 guard try decompressor.decompress(part, into: &body, limit: limit) else { throw tooLarge }

@@ -3,8 +3,8 @@ import HesperModel
 import NIOCore
 
 extension APIRequest {
-    /// Reads the fields of a note. Besides JSON, the body can be plain text, which is the text of the note, or an HTML form with the
-    /// fields `text` and `tagNames`, whose names are separated by commas.
+    /// Reads the fields of a note. The body can be JSON, plain text, or an HTML form. Plain text is the text of the note. The form
+    /// has the fields `text` and `tagNames`, which contains names of tags, separated by commas.
     /// - Parameter limit: the maximum size in bytes, after decompression.
     /// - Returns: the fields as a JSON object, and the SHA-256 of the body.
     func noteFields(limit: Int) async throws -> (json: JSON, sha256: [UInt8]) {

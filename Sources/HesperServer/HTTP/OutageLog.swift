@@ -3,7 +3,7 @@ import Logging
 import NIOConcurrencyHelpers
 
 /// Logs database failures at most once per second, because every request and every background loop fails while the database is
-/// unavailable. A message contains the number of messages that were left out before it.
+/// unavailable. Each message states how many messages were left out since the previous one.
 final class OutageLog: Sendable {
     /// The instance that the whole process uses.
     static let shared = OutageLog()
@@ -24,7 +24,7 @@ final class OutageLog: Sendable {
         report(message, metadata: metadata, logger: logger)
     }
 
-    /// Logs a message, unless one was logged less than a second ago.
+    /// Logs a message, unless another message was logged less than a second ago.
     /// - Parameter now: the current time. Tests pass other times.
     func report(
         _ message: String, metadata: Logger.Metadata? = nil, logger: Logger, now: ContinuousClock.Instant = .now

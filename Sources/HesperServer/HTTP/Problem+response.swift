@@ -7,7 +7,8 @@ import NIOCore
 import NIOHTTP1
 
 extension Problem {
-    /// The problem that the client receives because of an error. Unexpected errors and database outages are also logged.
+    /// Converts an error into the problem that is sent to the client. Unexpected errors, database outages and full disks are also
+    /// logged.
     init(_ error: any Error, logger: Logger, outages: OutageLog = .shared) {
         switch error {
         case let problem as Problem:
@@ -55,7 +56,7 @@ extension Problem {
             context: ["retryAfter": .integer(Int64(seconds))])
     }
 
-    /// The problem if the body of a request is too large.
+    /// The problem `too-large`: a request body, or a number of objects, exceeds a limit.
     /// - Parameters:
     ///   - what: the detail, a sentence that names the exceeded limit.
     ///   - limit: the maximum.

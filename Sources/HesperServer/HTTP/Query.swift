@@ -38,8 +38,8 @@ struct Query: Sendable {
 
     subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
-    /// The value of a parameter that must be a whole number; `standard` if the parameter was not sent. A value above the range is
-    /// replaced by the upper bound of the range.
+    /// The value of a parameter that must be a whole number. If the parameter was not sent, the result is `standard`. If the value
+    /// is above the range, the result is the upper bound of the range.
     func integer(_ name: String, default standard: Int, in range: ClosedRange<Int>) throws(Problem) -> Int {
         guard let text = self[name] else { return standard }
         let digits = text.utf8.allSatisfy { (0x30...0x39).contains($0) } && !text.isEmpty

@@ -8,7 +8,7 @@ extension RateLimiter<UniqueID> {
         let (tokens, fullAfter) = left(account)
         var fields = HTTPFields()
         fields.append(HTTPField(name: .rateLimit, value: "\"account\";r=\(tokens);t=\(fullAfter)"))
-        // The window in seconds: how long it takes until an empty token bucket is full again.
+        // The window of the limit (`w`): the time in which an empty token bucket becomes full, in seconds.
         let seconds = max(1, rate.burst * 60 / rate.perMinute)
         fields.append(HTTPField(name: .rateLimitPolicy, value: "\"account\";q=\(rate.burst);w=\(seconds)"))
         return fields

@@ -20,7 +20,8 @@ struct Route: Sendable {
     struct TokenRule: Sendable, Equatable {
         /// The scope that the token must have.
         let scope: TokenAccess.Scope
-        /// Whether tokens that are restricted to a tag can use the route, too. Its handler must then apply ``NoteRestriction``.
+        /// Whether tokens that are restricted to a tag can use the route, too. The handler of such a route must apply
+        /// ``NoteRestriction``.
         let isForTagged: Bool
 
         static let append = TokenRule(scope: .append, isForTagged: false)
@@ -42,9 +43,9 @@ struct Route: Sendable {
         /// Shared caches, such as those of proxies, may store the response too, because it is the same for everyone. All caches
         /// must revalidate the response before each use.
         case shared
-        /// Like ``shared``, but only pages of this origin may read the response, so it has no `Vary: Origin`. With that
-        /// header, a browser would download modules twice, because a page requests modules with an `Origin` header, and the
-        /// service worker, which caches the modules, requests them without an `Origin` header.
+        /// Like ``shared``, but only pages of this origin may read the response, so `Vary: Origin` is not needed. With this header,
+        /// a browser would download each JavaScript module twice: a page requests modules with an `Origin` header, and the service
+        /// worker requests the same modules without it.
         case sameOrigin
     }
 

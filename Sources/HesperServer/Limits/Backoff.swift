@@ -1,4 +1,4 @@
-/// Computes how long to wait after failures in a row. The time doubles with each failure, up to a maximum.
+/// Computes the time to wait after consecutive failures. It doubles with each failure, up to a maximum.
 public struct Backoff: Sendable {
     public let first: Duration
     public let longest: Duration
@@ -10,7 +10,7 @@ public struct Backoff: Sendable {
     }
 
     /// The time to wait before the next attempt.
-    /// - Parameter failures: the number of failures in a row, at least 1.
+    /// - Parameter failures: the number of consecutive failures, at least 1.
     public func delay(after failures: Int) -> Duration {
         min(first * (1 << min(max(failures - 1, 0), 20)), longest)
     }

@@ -1,5 +1,5 @@
-/// A permit to receive a large body. The number of permits is limited, globally and per account. Without this limit, the bodies
-/// that one account sends at the same time could occupy any amount of memory.
+/// A permit to receive a large body. The number of permits is limited, globally and per account. Without this limit, one account
+/// could send many bodies at the same time, and occupy any amount of memory.
 struct BodyPermit {
     private let caller: AuthenticatedCaller?
     private var isHeld = false

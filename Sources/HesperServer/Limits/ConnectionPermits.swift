@@ -1,9 +1,9 @@
 import HesperModel
 import NIOCore
 
-/// Limits the number of open connections, or of open HTTP/2 streams, per address. Trusted proxies are not limited, and processes
-/// on this machine are limited only if ``ConnectionLimits/countsLoopback`` is set, because both may connect on behalf of many
-/// clients.
+/// Limits the number of open connections, or of open HTTP/2 streams, per address. Trusted proxies are not limited, because each
+/// proxy may connect on behalf of many clients. For the same reason, processes on this machine are limited only if
+/// ``ConnectionLimits/countsLoopback`` is set.
 struct ConnectionPermits: Sendable {
     private let semaphore: Semaphore<String>
     private let countsLoopback: Bool
@@ -22,7 +22,7 @@ struct ConnectionPermits: Sendable {
     var addressCount: Int { semaphore.keyCount }
 
     /// Takes a permit.
-    /// - Returns: whether a permit was free. If so, call ``release(_:)`` when the connection or stream closes.
+    /// - Returns: whether the connection or stream is permitted. If so, call ``release(_:)`` when it closes.
     func tryAcquire(_ address: ClientAddress) -> Bool { !isLimited(address) || semaphore.tryAcquire(address.key) }
 
     func release(_ address: ClientAddress) {
@@ -36,8 +36,8 @@ struct ConnectionPermits: Sendable {
     }
 }
 
-/// Holds a connection's permit from before the TLS handshake until the connection is closed. ``ConnectionGuard`` takes no second
-/// permit if this handler is in the pipeline.
+/// Holds a connection's permit from before the TLS handshake until the connection is closed. If this handler is in the pipeline,
+/// ``ConnectionGuard`` takes no permit of its own.
 final class ConnectionPermit: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

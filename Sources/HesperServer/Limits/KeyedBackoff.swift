@@ -1,7 +1,8 @@
 import NIOConcurrencyHelpers
 
-/// Limits how fast failed attempts, or e-mails, can follow one another, per key. The first few attempts need not wait; after
-/// that, each wait is twice as long as the previous one. A successful attempt resets the key. The number of keys is limited.
+/// Limits the rate of failed attempts, or of e-mails, per key. The first few attempts are permitted without a wait. After each
+/// further attempt, the next one is permitted only after a wait, which is twice as long as the previous wait. A successful attempt
+/// resets the key. The number of keys is limited.
 final class KeyedBackoff: Sendable {
     /// The maximum number of keys. When it is reached, half of the keys are removed: those with the fewest attempts.
     static let capacity = 20_000
@@ -49,7 +50,7 @@ final class KeyedBackoff: Sendable {
         }
     }
 
-    /// Undoes the count of an attempt that neither succeeded nor failed, so that this attempt does not delay the next one.
+    /// Undoes ``take(_:free:at:)`` for an attempt without a result, so that it does not delay the next attempt.
     func giveBack(_ key: String, at now: ContinuousClock.Instant = .now) {
         counts.withLockedValue { counts in
             guard var count = counts[key] else { return }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts the requests that are being processed. If there are more than a limit, responses contain `Retry-After` (protocol.md,
+/// Counts the requests that are being processed. If their number exceeds a limit, responses contain `Retry-After` (protocol.md,
 /// HTTP rules).
 final class Load: Sendable {
     private let limit: Int

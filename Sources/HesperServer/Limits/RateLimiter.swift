@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// Limits how often something happens, with a token bucket per key. The number of keys is limited.
+/// Limits the rate of an event, with a token bucket per key. The number of keys is limited.
 final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     /// The maximum number of keys. When it is reached, half of the keys are removed: those whose buckets have the most tokens.
     static var capacity: Int { 20_000 }

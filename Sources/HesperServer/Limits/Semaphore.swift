@@ -119,7 +119,7 @@ extension Semaphore where Key == ScopeID {
     }
 }
 
-/// The only key of a semaphore that has no separate limits per key.
+/// The key type of a semaphore that needs only one limit. It has a single value.
 enum SingleKey: Hashable, Sendable { case shared }
 
 /// The maximum number of permits of a semaphore, and of tasks that wait for a permit.

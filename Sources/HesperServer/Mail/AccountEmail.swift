@@ -45,8 +45,8 @@ extension AccountEmail.Kind {
         }
     }
 
-    /// Whether the account may get this e-mail. A password reset is sent only to a verified address, because an unverified
-    /// address may belong to a stranger. A verification is sent only while the address is unverified.
+    /// Whether an e-mail of this kind may be sent to the account. A password reset is sent only to a verified address, because an
+    /// unverified address may belong to a stranger. A verification is sent only while the address is unverified.
     func isSent(for account: Account) -> Bool {
         switch self {
         case .passwordReset: account.emailVerificationDate != nil

@@ -26,7 +26,7 @@ struct EmailGate: Sendable {
     ///   full.
     func send(_ email: AccountEmail, from address: ClientAddress) throws(Problem) {
         guard let mailer else { throw EmailGate.unavailable }
-        // The limit of the client is checked first, so that a request refused by it does not count against the limit of the
+        // The limit of the client is checked first. A request that exceeds this limit does not count against the limit of the
         // recipient.
         if !address.isLoopback, let seconds = clients.take(address.key, free: limits.freePerAddress) {
             throw .tooManyRequests("Too many e-mails were requested from this address.", retryAfter: seconds)

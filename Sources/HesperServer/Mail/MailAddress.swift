@@ -1,6 +1,6 @@
 import HesperStore
 
-/// An e-mail address that can be written into a header without quoting, and is read there as exactly one recipient.
+/// An e-mail address that can be written into a header without quoting. In the header, it stands for exactly one recipient.
 ///
 ///     MailAddress("ada@example.org")?.text              // "ada@example.org"
 ///     MailAddress("bob,ada@example.org")                // nil: in a header, these are two recipients

@@ -11,7 +11,7 @@ public struct MailCommand: Sendable, Equatable {
     public let arguments: [String]
 
     /// Splits the command at spaces and tabs. No shell is involved, so quotes, variables and semicolons have no special meaning.
-    /// Nil unless the first word is an absolute path.
+    /// Nil if the first word is not an absolute path.
     public init?(_ text: String) {
         let words = text.split { $0 == " " || $0 == "\t" }.map(String.init)
         guard let program = words.first, program.hasPrefix("/") else { return nil }
@@ -52,8 +52,8 @@ public struct MailCommand: Sendable, Equatable {
         let received = await MailCommand.first(of: ends, within: limit)
         // On a busy machine, the notification that the process has ended may come too late, so the status is read once more.
         guard let status = received ?? MailCommand.status(of: process) else {
-            // The end of the killed process is not awaited, because a process that waits for a disk, for example, cannot be
-            // killed at once.
+            // This function does not wait until the killed process has ended, because that can take long, for example if the
+            // process waits for a disk.
             kill(-process.processIdentifier, SIGKILL)
             throw MailFailure.timedOut
         }
@@ -66,8 +66,8 @@ public struct MailCommand: Sendable, Equatable {
         return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
     }
 
-    /// Ensures that only one process is started at a time. A second process would inherit the writing end of the first one's
-    /// pipe, and the first would then wait for more input until the second ends.
+    /// A lock that is held while a process is started. Without it, a second process that is started at the same time could inherit
+    /// the writing end of the first process's pipe. The first process would then wait for more input until the second process ends.
     private static let starting = NIOLock()
 
     private static func start(_ process: Process, _ message: String) throws {

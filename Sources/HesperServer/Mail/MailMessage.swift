@@ -12,8 +12,8 @@ struct MailMessage: Sendable {
     /// The part of the message ID before the `@`, which must be unique.
     let id: String
 
-    /// The maximum size of a message in bytes, which is more than any message needs. An empty pipe accepts this many bytes
-    /// (PIPE_BUF on Linux) before the process at its other end begins to read.
+    /// The maximum size of a message in bytes. All messages of the server are smaller. An empty pipe accepts this many bytes
+    /// (PIPE_BUF on Linux) even if no process reads from it yet.
     static let bytes = 4_096
 
     var text: String {
@@ -33,9 +33,9 @@ struct MailMessage: Sendable {
         """
     }
 
-    /// Encodes the value of a header. Printable ASCII is returned unchanged. Any other text becomes encoded words (RFC 2047) of at
-    /// most 75 bytes, none of which splits a character. Line breaks occur only between encoded words, and a space follows each line
-    /// break.
+    /// Encodes the value of a header. Printable ASCII without `=?` is returned unchanged. Any other text becomes one or more
+    /// encoded words (RFC 2047) of at most 75 bytes each. No character is split. Each encoded word after the first is on a new line
+    /// that begins with a space.
     static func encoded(_ text: String) -> String {
         if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }), !text.contains("=?") { return text }
         var words: [[UInt8]] = [[]]

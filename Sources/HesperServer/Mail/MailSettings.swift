@@ -12,7 +12,7 @@ public struct MailSettings: Sendable {
     }
 }
 
-/// Limits of the number of requested and sent e-mails, and of the time for sending.
+/// Limits on the number of e-mails and on the time for sending them.
 public struct MailLimits: Sendable {
     /// The number of e-mails of one kind to one address that can be requested without a wait. The limit is the same
     /// whether or not the address has an account.
@@ -32,7 +32,7 @@ public struct MailLimits: Sendable {
     public var waiting = 256
     /// The timeout of a mail command, in seconds.
     public var seconds = 20
-    /// The time that running mail commands have to finish when the server shuts down, in seconds.
+    /// The maximum time, in seconds, for which a shutdown waits for running mail commands.
     public var shutdownSeconds = 5
 
     public init() {}

@@ -27,7 +27,7 @@ final class Mailer: Service {
             of: AccountEmail.self, bufferingPolicy: .bufferingOldest(limits.waiting))
     }
 
-    /// Queues an e-mail. When its turn comes, it is discarded if the address has no account or the account must not get the
+    /// Queues an e-mail. It is later discarded, without an error, if the address has no account or the account must not get the
     /// e-mail.
     /// - Returns: false if the queue is full.
     func enqueue(_ email: AccountEmail) -> Bool {
@@ -87,7 +87,8 @@ final class Mailer: Service {
             }
             let isSent = try await group.next() ?? false
             group.cancelAll()
-            // If the command was cancelled, it is killed, and its task throws here.
+            // At shutdown, a command that takes too long is cancelled. The cancellation kills the command, and its task throws
+            // here.
             if !isSent { _ = try await group.next() }
         }
     }
@@ -96,7 +97,7 @@ final class Mailer: Service {
     /// e-mail.
     private func message(of email: AccountEmail) async throws -> MailMessage? {
         let (code, now, kind, key) = (OneTimeCode.random(), Timestamp.now, email.kind, Account.key(of: email.address))
-        // Most requests that cause no e-mail end here, before a write transaction begins.
+        // For most requests that cause no e-mail, this check avoids a write transaction.
         guard let known = try await store.read({ try $0.account(emailKey: key) }), kind.isSent(for: known),
             let address = MailAddress(known.email)
         else { return nil }

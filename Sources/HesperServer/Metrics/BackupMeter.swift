@@ -15,8 +15,8 @@ public final class BackupMeter: Sendable {
 
     func add(to text: inout MetricsText) {
         let (lastDate, failures) = state.withLockedValue { $0 }
-        // The date of the most recent backup is left out until a backup is complete. Until then, only the number of failures shows
-        // whether backups work.
+        // The date is left out if there is no complete backup yet. In that case, only the number of failures shows whether backups
+        // work.
         if let lastDate {
             text.gauge(
                 "hesper_last_backup_timestamp_seconds", "Start of the last complete scheduled backup, as Unix time.",

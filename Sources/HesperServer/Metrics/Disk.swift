@@ -1,6 +1,6 @@
 import Foundation
 
-/// The free space and the size of the disk on which a folder is, in bytes.
+/// The free space and the size of the disk that contains a folder, in bytes.
 struct Disk: Equatable {
     let free: Int64
     let size: Int64
@@ -8,7 +8,7 @@ struct Disk: Equatable {
     /// The free space below which `/readyz` reports the disk as almost full, in bytes.
     static let lowSpace: Int64 = 64 << 20
 
-    /// Determines the space of the disk on which a folder is.
+    /// Determines the free space and the size of the disk that contains a folder.
     /// - Returns: nil if the space cannot be determined, for example because the folder does not exist.
     static func space(at path: String) -> Disk? {
         var status = statvfs()

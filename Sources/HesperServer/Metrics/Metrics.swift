@@ -4,8 +4,8 @@ import HesperStore
 import Hummingbird
 import NIOCore
 
-/// Responds to `GET /metrics` with the metrics of this server for Prometheus. They contain only numbers about the whole server,
-/// and nothing about single accounts.
+/// Responds to `GET /metrics` with the metrics of this server for Prometheus. The metrics are numbers about the whole server. They
+/// contain nothing about single accounts.
 struct Metrics: Sendable {
     let backend: Backend
     let settings: ServerSettings

@@ -44,7 +44,8 @@ struct MetricsText {
         var sofar = 0
         for (bound, count) in zip(histogram.bounds, histogram.counts) {
             sofar += count
-            // Bounds that are whole numbers are written as 1, not 1.0, as Prometheus itself writes them.
+            // A bound that is a whole number is written without a fraction, as `1` and not as `1.0`. Prometheus writes it in the
+            // same way.
             let text = bound == bound.rounded() ? String(Int(bound)) : String(bound)
             sample("\(name)_bucket", labels + [("le", text)], sofar)
         }

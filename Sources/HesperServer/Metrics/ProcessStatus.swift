@@ -7,7 +7,8 @@ struct ProcessStatus {
     let openFiles: Int
     let startSeconds: Double
 
-    /// The time at which this property was first read. ``begin()`` reads it when the server starts.
+    /// The start of the server, as Unix time. A static property is initialized when it is first read, so ``begin()`` reads it when
+    /// the server starts.
     private static let start = Date().timeIntervalSince1970
 
     static func begin() { _ = start }

@@ -4,8 +4,8 @@ import NIOConcurrencyHelpers
 /// Counts the responses of one route by status, and measures their durations.
 final class RouteMeter: Sendable {
     let method: String
-    /// The path template of the route. The paths of requests are never used, because clients could create any number of metrics
-    /// with them.
+    /// The path template of the route. It is used instead of the paths of requests, with which clients could create any number of
+    /// metrics.
     let path: String
 
     struct Reading: Equatable {

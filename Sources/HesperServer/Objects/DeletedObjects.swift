@@ -2,8 +2,8 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `POST /v1/deleted-objects`, a route for the app Vesper: stores the DeletedObjects that a device uploads, and returns the
-/// DeletedObjects that were stored since a sync token.
+/// `POST /v1/deleted-objects`, a route for apps that exchange deletions in a separate request: stores the DeletedObjects that a
+/// device uploads, and returns the DeletedObjects that were stored since a sync token.
 struct DeletedObjects: Resource {
     let backend: Backend
 

@@ -91,7 +91,7 @@ struct Edits: Resource {
             writer.member("clock", clock)
             writer.name("device")
             names.write(clock.node, to: &writer)
-            // The edits of a plain write have clocks of the server, although a device sent the write.
+            // If a device sent a write without clocks, the edits have clocks of the server. `pushedBy` then names the device.
             if let sender = stored.pushedBy, sender != clock.node {
                 writer.name("pushedBy")
                 names.write(sender, to: &writer)
@@ -126,7 +126,8 @@ struct DeviceNames {
         names = Dictionary(devices.map { ($0.node, $0.name) }) { first, _ in first }
     }
 
-    /// Writes the device that made a change. The name is left out if the device has signed out or if the server made the change.
+    /// Writes the ID and the name of the device that made a change. The name is left out if the device has signed out or if the
+    /// server made the change.
     func write(_ node: NodeID, to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("uniqueID", node.description)

@@ -62,7 +62,7 @@ struct Exports: Resource {
     }
 }
 
-/// The permit of an export. It is released when the response has been sent, or has been discarded without being sent.
+/// The permit of an export. It is released when the response is deallocated, whether the response was sent or not.
 private final class ExportPermit: Sendable {
     private let permits: Semaphore<ScopeID>
     private let scope: ScopeID

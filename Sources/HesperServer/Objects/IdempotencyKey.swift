@@ -27,8 +27,8 @@ struct IdempotencyKey {
         hash = Array(SHA256.hash(data: Array("\(request.http.method.rawValue) \(path)\n\(key)".utf8)))
     }
 
-    /// Throws an error if a request has the header. Used for routes whose response contains a secret, such as a token: the secret
-    /// is not stored, so a retry could not return it.
+    /// Throws `malformed-request` if a request has the header. Used for routes whose response contains a secret, such as a token.
+    /// The secret is not stored, so the response to a retry could not contain it.
     static func refuse(in request: APIRequest) throws(Problem) {
         guard request.http.headers.contains(.idempotencyKey) else { return }
         throw malformed("is not supported here, because the secret in the response is not stored. Remove the header")
@@ -39,7 +39,7 @@ struct IdempotencyKey {
     }
 }
 
-/// A request with an idempotency key. It looks for an earlier request with the same key, and records the key.
+/// A request with an idempotency key. Finds the record of an earlier request with the same key, or stores a record of this request.
 final class IdempotentRequest: Sendable {
     private let key: IdempotencyKey
     private let bodyHash: [UInt8]
@@ -66,7 +66,7 @@ final class IdempotentRequest: Sendable {
                 "The key was used for a request with a different body. Retry with the original body, or use a new key.",
                 at: "Idempotency-Key")
         }
-        // The result is replaced, not only set once, because the transaction may be retried.
+        // The transaction may be retried, so this line replaces the result of an earlier try, even by nil.
         found.withLockedValue { $0 = record }
         return record != nil
     }
@@ -84,8 +84,8 @@ final class IdempotentRequest: Sendable {
     }
 }
 
-/// The idempotency keys of the requests that this process is handling at the moment. A request with the same key that reaches
-/// another process is not refused: it waits until it can lock the scope.
+/// The idempotency keys of the requests that this process is handling at the moment. If another process receives a request with the
+/// same key, it does not refuse the request. The request waits there until it can lock the scope.
 final class IdempotencyKeysInUse: Sendable {
     private struct Key: Hashable {
         let scope: ScopeID

@@ -14,7 +14,7 @@ struct NoteAdditions: Resource {
     /// Where the text is added.
     private enum Place: String {
         case append
-        /// Below the first line, because that is the title of the note.
+        /// The text is added after the first line, which is the title of the note.
         case prepend
 
         func add(_ addition: String, to text: String) -> String {

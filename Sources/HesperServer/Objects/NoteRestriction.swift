@@ -1,10 +1,12 @@
 import HesperModel
 import HesperStore
 
-/// The limits on what an access token can do with a note, beyond the scope that the route requires (protocol.md, Access tokens).
+/// The restrictions of an access token that depend on the note or on the fields of the request (protocol.md, Access tokens). The
+/// scope that a route requires is checked before.
 ///
-/// A token with a tag can only use notes that have the tag. It cannot change their tags and attachments. A token that can only
-/// append cannot add attachments: an attachment belongs to one note, so adding it to a note could remove it from another.
+/// A token that is restricted to a tag can use only notes that have this tag. It cannot change the tags and attachments of these
+/// notes. A token without the scope `write` cannot add attachments: an attachment belongs to only one note, so adding it to a note
+/// could remove it from another note.
 struct NoteRestriction: Sendable {
     private let access: TokenAccess
 
@@ -17,8 +19,8 @@ struct NoteRestriction: Sendable {
     /// Whether responses may contain the note. Otherwise they contain only its ID.
     var canRead: Bool { access.allows(.read) }
 
-    /// Checks that the token can use an object. If it cannot, the error is the same as for an ID that does not exist.
-    /// - Parameter state: the stored state; nil if the ID is unused.
+    /// Checks that the token can use the note with an ID. If it cannot, the error is the same as for an ID that does not exist.
+    /// - Parameter state: the stored state of the object with this ID; nil if there is no such object.
     /// - Returns: the tag to which the token is restricted; nil if it can use all notes.
     /// - Throws: `not-found`; `insufficient-scope` if the tag was deleted.
     @discardableResult

@@ -146,8 +146,8 @@ struct ObjectResource: Resource {
         return try await response(fields, id, isNew: applied.isNew(id), session)
     }
 
-    /// The response to a write. It contains the stored object or, if the name of a new tag was taken, the existing tag with that
-    /// name.
+    /// The response to a write. It contains the stored object. If the write would have created a tag whose name was taken, it
+    /// contains the existing tag with that name.
     private func response(
         _ fields: PlainFields, _ id: UniqueID, isNew: Bool, _ session: Session
     ) async throws -> Response {
@@ -189,7 +189,7 @@ struct ObjectResource: Resource {
         return response(body, status: .ok, headers: headers)
     }
 
-    /// The response to a token that cannot read.
+    /// The response to a write with a token that does not permit reading. It contains only the ID of the object.
     private func idOnly(_ id: UniqueID, isNew: Bool, headers: HTTPFields = [:]) -> Response {
         var headers = headers
         if isNew { headers[.location] = "\(path)/\(id)" }

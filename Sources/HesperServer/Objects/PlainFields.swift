@@ -9,8 +9,8 @@ struct PlainFields: Sendable {
     var tags: [UniqueID]?
     /// The complete new list of attachments; nil if the request omits the list.
     var attachments: [UniqueID]?
-    /// The names of further tags of the new list, in addition to ``tags``; nil if the request omits them. Tags that do not exist
-    /// are created.
+    /// The names of tags that the note gets in addition to ``tags``; nil if the request omits them. Tags that do not exist are
+    /// created.
     var tagNames: [String]?
 
     init(values: [Attribute: Value]) { self.values = values }
@@ -42,8 +42,8 @@ struct PlainFields: Sendable {
         }
         if section == .notes { tagNames = try names(&fields) }
         try fields.end()
-        // Except in a `PATCH`, the required field of the section must be sent even if the object exists, so that the validity of
-        // a request does not depend on stored data. Notes are an exception: their creation date defaults to the current time.
+        // The required field must be sent even if the object exists, so that the validity of a request does not depend on stored
+        // data. Only a `PATCH` may omit it, and a request for a note: the creation date of a note defaults to the current time.
         let needed = section.requiredField
         guard isPatch || section == .notes || values[.field(needed)] != nil else {
             throw Problem(.invalidField, "\(needed.rawValue) is missing.", at: "/\(needed.rawValue)")

@@ -70,8 +70,7 @@ struct PlainWrite {
         return settings
     }
 
-    /// Resets omitted fields: returns their attributes with the default values. Fields that already have their default value are
-    /// left out.
+    /// The attributes of omitted fields, with their default values. Fields that already have their default value are left out.
     private func defaults(_ fields: PlainFields, _ content: Content) -> [(Attribute, Value)] {
         Field.allCases.filter { $0.section == section && fields.values[.field($0)] == nil }.compactMap { field in
             guard let defaultValue = content.defaultValue(of: field), content.value(field) != defaultValue else {
@@ -81,11 +80,11 @@ struct PlainWrite {
         }
     }
 
-    /// Replaces the tags or the attachments of a note. Returns one attribute for each tag or attachment that changes, with the
-    /// value true if it is added and false if it is removed.
+    /// The attributes whose change replaces the tags or the attachments of a note: one for each tag or attachment that is added
+    /// (with the value true) or removed (with the value false).
     /// - Parameters:
     ///   - wanted: the complete list of tags or attachments in the request; nil if the request omits the list.
-    ///   - shown: the live tags or attachments of the note before the write.
+    ///   - shown: the live tags or attachments that the note has before the write.
     private func memberSettings(
         _ wanted: [UniqueID]?, _ shown: [UniqueID], _ field: String, _ attribute: (UniqueID) -> Attribute
     ) throws -> [(Attribute, Value)] {

@@ -1,15 +1,15 @@
 import HesperModel
 import HesperStore
 
-/// Finds the live object for an ID. If an object was merged into another, the `mergedInto` of its DeletedObject is the ID of the
-/// other object, which may have been merged as well (merge.md, Membership).
+/// Finds the live object for an ID. This is the object with the ID or, if that object was merged into another, the live object for
+/// the ID of the other object. The field `mergedInto` of a DeletedObject contains that ID (merge.md, Membership).
 ///
-/// Results are cached, so that a long chain of merged objects is followed only once, even if many members of a note lead into it.
-/// A resolver can be used only with the snapshot for which it was created.
+/// Results are cached, so that a long chain of merged objects is followed only once, even if it contains many members (tags or
+/// attachments) of a note. A resolver can be used only with the snapshot for which it was created.
 public final class Resolver {
     let snapshot: any Snapshot
     let scope: ScopeID
-    /// For each ID that was looked up before, the ID of its live object; nil if it has none.
+    /// The results of earlier look-ups: for each ID, the ID of its live object, or nil if it has none.
     private var targets: [UniqueID: UniqueID?] = [:]
 
     /// The number of DeletedObjects that were read so far, over all look-ups.
@@ -58,8 +58,8 @@ public final class Resolver {
         return target
     }
 
-    /// The given ID, and the IDs of the objects that were merged into its object, directly or through other objects. At most
-    /// ``mostHops`` IDs are returned, the nearest first.
+    /// The given ID, and the IDs of all objects that were merged into the object with this ID, directly or through other objects.
+    /// At most ``mostHops`` IDs are returned, the nearest first.
     func ancestors(of id: UniqueID) throws -> [UniqueID] {
         var found: [UniqueID] = [id]
         var seen: Set<UniqueID> = [id]

@@ -3,11 +3,12 @@ import HesperStore
 
 /// The conversion of a search position into a cursor and back.
 extension SearchPosition {
-    /// The number of integers in the cursor of a ``behind(sortDate:note:)`` position.
+    /// How many integers a cursor contains if its position is after a note (``behind(sortDate:note:)``).
     static let numbers = 5
 
-    /// The cursor for this position. If the position follows a note, the cursor consists of five numbers: the note's sort date, and
-    /// the note's ID as four numbers of 32 bits. The date is counted from the earliest possible date, so that it is not negative.
+    /// The cursor for this position. For a position after a number of matches, it is this number. For a position after a note, it
+    /// consists of five numbers: the note's sort date, and the note's ID as four numbers of 32 bits. The sort date is counted from
+    /// the earliest possible date, so that it is not negative.
     var cursor: Cursor {
         switch self {
         case .past(let count): return Cursor(Int64(count))

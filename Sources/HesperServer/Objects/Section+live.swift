@@ -16,8 +16,8 @@ extension Section {
 
     /// The live object that a write changes; nil if the write creates an object.
     ///
-    /// The ID of a deleted object causes the error `deleted`, with one exception: the write has the ID of a tag that was merged
-    /// into another tag, and the name of that other tag. The result is then nil.
+    /// If the object with this ID was deleted, the error `deleted` is thrown, with one exception: if a tag was merged into another
+    /// tag, and the write has the ID of the first tag and the name of the second, the result is nil.
     func liveIfAny(
         _ state: ObjectState?, _ id: UniqueID, named name: Value?, in resolver: Resolver
     ) throws -> Entity? {
@@ -54,15 +54,15 @@ extension Section {
 }
 
 extension Resolver {
-    /// The ID of the tag to which a write with this ID and name refers. If another tag has the name, and `id` is unknown or was
-    /// merged into that tag, the result is the ID of that tag. Otherwise the result is `id`.
+    /// The ID of the tag that a write with this ID and name concerns. If a live tag has the name, and `id` is either unknown or the
+    /// ID of a tag that was merged into the live tag, the result is the ID of the live tag. Otherwise the result is `id`.
     func survivor(of id: UniqueID, named name: Value?, in snapshot: any Snapshot) throws -> UniqueID {
         guard case .string(let name)? = name else { return id }
         if case .entity(let entity, _)? = try snapshot.state(of: id, in: scope), entity.exists { return id }
         let folded = TagName.fold(name)
         guard let holder = try snapshot.tag(named: folded, in: scope) else { return id }
-        // If a tag with this ID was merged, `live` returns the ID of the tag into which it was merged. If the ID is unknown, no tag
-        // was created with this ID, because the name was taken.
+        // If the tag with this ID was merged into another tag, `live` returns the ID of the other tag. If the ID is unknown, the
+        // write created no tag, because the name was taken.
         if let target = try live(id) { return target == holder ? holder : id }
         return try snapshot.state(of: id, in: scope) == nil ? holder : id
     }

@@ -40,8 +40,8 @@ struct Changes: Resource {
         return response
     }
 
-    /// The object types in the query parameter `objectTypes`, whose names are separated by commas. All types if the parameter was
-    /// not sent.
+    /// The object types in the query parameter `objectTypes`, a list of names that are separated by commas. All types if the
+    /// parameter was not sent.
     private func selection(_ request: APIRequest) throws(Problem) -> Selection {
         guard let text = request.query["objectTypes"] else { return .all }
         var types: Set<ObjectType> = []

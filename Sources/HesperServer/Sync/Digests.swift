@@ -2,11 +2,13 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `GET /v1/digests`: takes the objects whose IDs begin with a prefix, and returns one digest for each possible next hex digit.
-/// Clients use it to find the objects that differ from their copy (merge.md, The digest).
+/// `GET /v1/digests`: returns digests of the objects whose IDs begin with a prefix. The objects are grouped by the hex digit that
+/// follows the prefix in their IDs, and each group has one digest. Clients use the digests to find the objects that differ from
+/// their copies (merge.md, The digest).
 struct Digests: Resource {
     let backend: Backend
-    /// If at most this many objects have the prefix, the response also contains the digest of each object.
+    /// The maximum number of objects for which the response also contains the digest of each object. If more objects have the
+    /// prefix, it contains only the digests of the groups.
     static let fewObjects = 16
 
     func add(to routes: inout Routes) {

@@ -24,7 +24,8 @@ struct FeedResponse: Sendable {
     /// The response with the page of changes after a token, or with the first page if the token is nil.
     /// - Parameters:
     ///   - included: objects that the page contains even if the token or the limit would exclude them.
-    ///   - afterPush: whether a push was applied, so that the position of the scope in `session` is outdated.
+    ///   - afterPush: whether this request has applied a push. The state of the scope in `session` is then outdated, and is not
+    ///     used.
     func page(
         since token: SyncToken?, _ session: Session, including included: [UniqueID] = [], afterPush: Bool = false
     ) async throws -> Response {
@@ -105,8 +106,8 @@ struct FeedResponse: Sendable {
             }
             if let clock = backend.serverClock { writer.member("serverClock", clock) }
         }
-        // `buffer` ends inside a JSON object. The members that `writer` contains are added to this object, without the opening
-        // brace that precedes them in `writer`.
+        // `buffer` ends inside a JSON object. The members from `writer` are added to this object, so the opening brace in `writer`
+        // is left out.
         buffer.writeStaticString(",")
         buffer.writeBytes(writer.bytes.dropFirst())
     }
@@ -120,8 +121,8 @@ extension APIRequest {
         return token
     }
 
-    /// Records in ``DeviceUse`` up to which sequence the device has read notes. Does nothing if the use of the device need not be
-    /// recorded, or if the feed contains no notes.
+    /// Records the sequence up to which the device has read notes, in ``DeviceUse/readSequence``. Does nothing if the use of the
+    /// device need not be recorded, or if the feed contains no notes.
     func recordReadPosition(_ feed: Feed, since token: SyncToken?, _ session: Session) {
         guard let use, feed.selection.hasNotes else { return }
         use.readSequence = token?.sequence ?? session.head.sequence

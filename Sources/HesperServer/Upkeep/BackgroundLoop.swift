@@ -1,8 +1,9 @@
 import Logging
 import ServiceLifecycle
 
-/// Repeats a piece of work until the server shuts down: at intervals, or when a trigger fires, and with back-off after an error.
-/// Errors that the shutdown causes are not logged. ``OutageLog`` limits messages about an unavailable database.
+/// Repeats a piece of work until the server shuts down. The work is done at intervals or when a trigger fires, and after an error
+/// it is repeated with back-off. Errors are logged, except those that the shutdown causes. ``OutageLog`` limits the number of
+/// messages about an unavailable database.
 ///
 ///     BackgroundLoop("Indexing", backoff: Backoff(first: .seconds(5)), logger: logger) { try await indexer.step() }
 public struct BackgroundLoop: Service {

@@ -12,8 +12,9 @@ struct Health: Resource {
         routes.open(.get, "/readyz", cache: .never, use: ready)
     }
 
-    /// Responds with 503 if the database is unavailable. If a disk is almost full, the status is still 200, and the body contains
-    /// a warning. Reads still work in that case, and after a 503 a load balancer would send no reads either.
+    /// Responds with 503 if the database is unavailable. If a disk is almost full, the status is 200, and the body contains a
+    /// warning. The server can still respond to reads in that case, but after a 503 a load balancer would send it no requests at
+    /// all.
     @Sendable private func ready(_ request: APIRequest) async throws -> Response {
         // This query is cheap, and fails if the database is unavailable.
         _ = try await store.read { try $0.account(emailKey: "") }

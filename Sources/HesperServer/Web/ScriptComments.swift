@@ -12,8 +12,8 @@ struct ScriptComments {
 
     /// The script without its comments.
     ///
-    /// - Returns: nil if the script is malformed, or if a `/` in it may be either a division or the beginning of a regular
-    ///   expression, which only a parser can decide. Such a script should be served with its comments.
+    /// - Returns: nil if the script is malformed. Also nil if a `/` in the script may be either a division or the beginning of a
+    ///   regular expression, because only a parser could decide this. Such a script should be served with its comments.
     static func removed(from script: [UInt8]) -> [UInt8]? {
         var comments = ScriptComments(script)
         return try? comments.remove()
@@ -35,8 +35,8 @@ struct ScriptComments {
         case control
         /// A single `.`. A name after it is a property, even if it is spelled like a keyword.
         case dot
-        /// `}`, `++`, `--`, and names that are keywords only in some contexts. A `/` after it may be a division or begin a
-        /// regular expression.
+        /// `}`, `++`, `--`, and names that are keywords only in some contexts. A `/` after such a token may be a division or begin
+        /// a regular expression.
         case unclear
     }
 

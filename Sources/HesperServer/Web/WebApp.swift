@@ -51,15 +51,16 @@ struct WebApp: Resource {
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: file.bytes))
     }
 
-    /// The headers of every file, not only of the page. Browsers also apply the policy to workers and to SVG pictures that are
-    /// opened as documents.
+    /// The headers of all files. They contain a Content Security Policy, which browsers apply to the page, to workers, and to SVG
+    /// pictures that are opened as documents.
     ///
-    /// Scripts, styles, fonts and requests must be of this origin, and inline code and `eval` are forbidden. Pictures may also
-    /// have `blob:` URLs (files that were pasted) and `data:` URLs (previews of attachments), sound and videos `blob:` URLs. Only
-    /// the Trusted Types policy `hesper` may convert a string to the URL of a script. The page uses `hesper` to register the
-    /// service worker, and the service worker uses `hesper` to import `/shell.js`. The page uses the policy `hesper-paste` to
-    /// parse pasted HTML into a document that runs and loads nothing. The Content Security Policy also forbids `<base>`, frames
-    /// around the app, and forms that send to other origins, which `default-src` does not cover.
+    /// - Scripts, styles, fonts and requests must be of this origin. Inline code and `eval` are forbidden.
+    /// - Pictures may also have `blob:` URLs (files that were pasted) and `data:` URLs (previews of attachments). Sound and videos
+    ///   may also have `blob:` URLs.
+    /// - `<base>`, frames around the app, and forms that send to other origins are forbidden. `default-src` does not cover them.
+    /// - Only the Trusted Types policy `hesper` may convert a string to the URL of a script. The page uses it to register the
+    ///   service worker, and the service worker uses it to import `/shell.js`.
+    /// - The Trusted Types policy `hesper-paste` may convert pasted HTML to a document that runs and loads nothing.
     private static let headers = BrowserDefences.page(
         policy: """
             default-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; object-src 'none'; base-uri 'none'; \

@@ -25,9 +25,9 @@ struct WebAppFiles: Sendable {
 
     subscript(path: String) -> WebAppFile? { files[path == WebAppFiles.capture ? WebAppFiles.page : path] }
 
-    /// The script `/shell.js`. It tells the service worker which files to cache for offline use, and the digest of each file.
-    /// When browsers check for a new service worker, they also compare the scripts that it imports. So a change of any file
-    /// causes an update.
+    /// The script `/shell.js`. It tells the service worker which files to cache for offline use, and the digest of each file. The
+    /// service worker imports this script. When a browser checks for a new version of the service worker, it also compares the
+    /// imported scripts, so a change of any file causes an update.
     private func shell() -> [UInt8] {
         let listed = files.filter { $0.key != WebAppFiles.worker }.sorted { $0.key < $1.key }
         let names = listed.map { "\($0.key) \($0.value.integrity)\n" }.joined()

@@ -14,7 +14,7 @@ final class WebAppFolder: Sendable {
         var checked = ContinuousClock.now
     }
 
-    /// The minimum time between two listings of the folder, which show whether files have changed. A listing takes less than a
+    /// The minimum time between two listings of the folder. A listing shows whether files have changed, and takes less than a
     /// millisecond.
     private static let pause = Duration.seconds(1)
 

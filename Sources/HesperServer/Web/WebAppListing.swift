@@ -1,7 +1,7 @@
 import Foundation
 
-/// A list of the files in the folder of the web app. It has the size, modification date and inode of each file, so that a changed
-/// file is noticed without reading it.
+/// A list of the files in the folder of the web app. It contains the size, modification date and inode of each file. A comparison
+/// of two listings shows whether a file has changed, without reading the file.
 struct WebAppListing: Equatable, Sendable {
     struct Entry: Equatable, Sendable {
         let byteCount: Int
@@ -39,7 +39,7 @@ struct WebAppListing: Equatable, Sendable {
                 throw TooLarge()
             }
         }
-        // For a folder that does not exist, the enumerator returns no files and no error.
+        // The enumerator reports no error if the folder does not exist, so this line checks that a required file was found.
         guard entries["index.html"] != nil else { throw CocoaError(.fileReadNoSuchFile) }
         self.entries = entries
     }

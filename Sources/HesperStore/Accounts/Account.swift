@@ -5,7 +5,7 @@ public struct Account: Sendable, Equatable {
     public let uniqueID: UniqueID
     /// The e-mail address as the user entered it. Lookups use ``Account/key(of:)``.
     public let email: String
-    /// The hash of the password and the parameters of the hash function, as text that the store does not interpret.
+    /// The hash of the password and the parameters of the hash function. The store does not parse this text.
     public var passwordHash: String
     public let creationDate: Timestamp
     public let scope: ScopeID
@@ -29,8 +29,8 @@ public struct Account: Sendable, Equatable {
         self.disabledSince = disabledSince
     }
 
-    /// The key under which an e-mail address must be unique: the address in lower case. Two accounts can therefore not have
-    /// addresses that differ only in case.
+    /// The key of an e-mail address, which is the address in lower case. No two accounts have the same key, so their addresses do
+    /// not differ only in case.
     public static func key(of email: String) -> String { email.lowercased() }
 
     /// Whether a text has the form of an e-mail address: one `@` with text on both sides, no spaces or control characters, and at

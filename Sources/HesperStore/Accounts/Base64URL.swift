@@ -35,7 +35,8 @@ public enum Base64URL {
                 bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
             }
         }
-        // The unused bits of the last character must be zero, so that each byte sequence has exactly one text (RFC 4648, 3.5).
+        // The unused bits of the last character must be zero. Otherwise several texts would stand for the same bytes (RFC 4648,
+        // 3.5).
         return buffer & (1 << UInt32(bits) - 1) == 0 ? bytes : nil
     }
 

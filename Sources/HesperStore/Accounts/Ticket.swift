@@ -11,9 +11,9 @@ public struct Ticket: Sendable, Equatable {
         case invitation
         case emailVerification = "email-verification"
 
-        /// The purposes of those tickets that can be used where this purpose is required. A new ticket with this purpose replaces
-        /// all tickets of the account with these purposes. For `mailedPasswordReset`, the result does not contain
-        /// `passwordReset`: anyone can request a link by e-mail, and such a link must not replace a link from the operator.
+        /// The purposes of the tickets that are accepted where this purpose is required. A new ticket with this purpose replaces
+        /// the account's tickets with these purposes. For `mailedPasswordReset`, the result does not contain `passwordReset`:
+        /// anyone can request a link by e-mail, and such a link must not replace a link from the operator.
         var acceptedPurposes: [Purpose] {
             self == .passwordReset ? [.passwordReset, .mailedPasswordReset] : [self]
         }

@@ -1,15 +1,15 @@
 import HesperModel
 
-/// The permissions of an access token. An access token is a ``Device`` that a script uses: it has a node, so its edits can be
-/// reverted and histories contain its name.
+/// The permissions of an access token. An access token is a ``Device`` that a script uses. Like every device it has a node, so its
+/// edits can be reverted, and histories contain its name.
 public struct TokenAccess: Sendable, Equatable {
-    /// A permission of an access token. Routes that no permission allows are not available to any token (protocol.md, Access
-    /// tokens).
+    /// A permission of an access token. A token can use a route only if one of its permissions allows the route (protocol.md,
+    /// Access tokens).
     public enum Scope: String, Sendable, CaseIterable {
-        /// To add notes, and to add to them, without reading anything.
+        /// Allows creating notes and adding text to notes, but not reading anything.
         case append
         case read
-        /// To read and change everything in the account's data. Includes the other scopes.
+        /// Allows reading and changing all data of the account. Includes the other scopes.
         case write
     }
 

@@ -1,6 +1,6 @@
 import HesperModel
 
-/// Decides whether bytes may be stored for an attachment. This is checked before an upload and again after the upload.
+/// Checks whether bytes may be stored for an attachment. The check is made before an upload and again after it.
 public struct BlobAdmission: Sendable {
     public let scope: ScopeID
     public let attachment: UniqueID
@@ -19,8 +19,8 @@ public struct BlobAdmission: Sendable {
     /// Checks whether bytes may be uploaded for the attachment.
     /// - Parameters:
     ///   - byteCount: the number of bytes; nil if it is unknown.
-    ///   - upload: the upload in progress for these bytes; nil if there is none. If the upload has the length `byteCount`, its
-    ///     space is already reserved, so that the quota is not checked again.
+    ///   - upload: the upload in progress for these bytes; nil if there is none. If the length of this upload is `byteCount`, the
+    ///     space is already reserved, and the quota is not checked again.
     /// - Returns: the existing blob if the attachment's bytes are already stored; nil if the bytes may be uploaded.
     /// - Throws: ``Problem`` `deleted`, `too-large`, `immutable` or `quota-exceeded`.
     @discardableResult
@@ -51,7 +51,7 @@ public struct BlobAdmission: Sendable {
     /// Records a blob whose bytes are in the blob store.
     /// - Returns: the blob that is recorded for the attachment. It is `blob`, or another blob with the same bytes that was
     ///   already recorded.
-    /// - Throws: the same errors as ``check(byteCount:upload:in:)``. In that case, `blob` has not been recorded, and the caller
+    /// - Throws: the same errors as ``check(byteCount:upload:in:)``. If this throws, `blob` has not been recorded, and the caller
     ///   must remove it from the blob store.
     public func add(_ blob: Blob, upload: UniqueID? = nil, in transaction: any Transaction) throws -> Blob {
         if let known = try check(byteCount: blob.data.byteCount, upload: upload, in: transaction) {

@@ -28,8 +28,8 @@ public struct BlobName: Sendable, Hashable {
         guard self.path == path else { return nil }
     }
 
-    /// The path of the blob, relative to the attachments folder, or to the prefix in the bucket. The two hex digits in the middle limit the
-    /// number of entries per folder.
+    /// The path of the blob, relative to the attachments folder or to the prefix in the bucket. The two hex digits in the middle
+    /// limit the number of entries per folder.
     public var path: String {
         let id = attachment.description
         let digits = String(nonce, radix: 16)

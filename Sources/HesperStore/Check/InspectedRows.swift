@@ -1,7 +1,7 @@
 import HesperModel
 
-/// The rows of a scope, as read for a consistency check. Rows of each kind are ordered by the ID of the object that they belong
-/// to. Therefore all kinds can be read in parallel, and memory use does not depend on the size of the scope.
+/// The rows of a scope, as read for a consistency check. The rows of each kind are ordered by the ID of their object. All kinds are
+/// read in parallel, so memory use does not depend on the size of the scope.
 public protocol InspectionSource {
     var head: ScopeHead { get }
     /// The greatest clock of the scope's edits, as recorded in the scope's row; nil if none is recorded.
@@ -18,8 +18,7 @@ public protocol InspectionSource {
     func tagNames() throws -> InspectedRows<InspectedTagName>
     func documents() throws -> InspectedRows<InspectedDocument>
     func blobs() throws -> InspectedRows<InspectedBlob>
-    /// The sequence numbers that more than one object or DeletedObject has. Each is returned with the count of its objects and
-    /// DeletedObjects.
+    /// The sequence numbers that were assigned more than once, each with the number of objects and DeletedObjects that have it.
     func duplicateSequences() throws -> [(sequence: Int64, count: Int64)]
 }
 

@@ -8,11 +8,11 @@ import HesperModel
 /// checksum, so a checksum remains valid when its row moves from one database to the other.
 ///
 /// A statement that changes a row adds the difference between the new and the old checksum to the stored checksum. If the row was
-/// damaged before, the stored checksum remains wrong, so that the damage is still detected.
+/// damaged before, the stored checksum remains wrong, and the damage is still detected.
 public struct ParcelChecksum {
-    /// The columns from which the checksum is calculated and the column `checksum` itself, as an SQL list.
+    /// A list for an SQL statement: the columns from which the checksum is calculated, and the column `checksum`.
     public static let columns = "\(oldColumns), text_name"
-    /// ``columns`` in the first version of the tables that had checksums, in which there were no texts with names.
+    /// ``columns`` for the first version of the tables that had checksums, which had no names of texts.
     public static let columnsOfVersion8 = "\(oldColumns), NULL"
     private static let oldColumns = """
         type, is_servers, text_origin, body, object, first_clock, last_clock, text_clock, scope, sequence, pushed_by, pushed_at,
@@ -99,8 +99,8 @@ extension StoredRow {
     /// The checksum calculated from a row that was selected with ``ParcelChecksum/columns``.
     public func parcelChecksum() -> Int64 { ParcelChecksum.of(self) }
 
-    /// The new checksum of a row that was selected with ``ParcelChecksum/columns``, if its body is replaced. If the stored
-    /// checksum is wrong, the new checksum is wrong by the same difference.
+    /// The new checksum of a row that was selected with ``ParcelChecksum/columns``, if its body is replaced. If the stored checksum
+    /// is wrong, the new checksum is also wrong, so that the damage is still detected.
     public func parcelChecksum(with body: [UInt8]) -> Int64 {
         ParcelChecksum.of(self, body: body) &+ (integer(14) &- ParcelChecksum.of(self))
     }

@@ -1,6 +1,6 @@
 import HesperModel
 
-/// The object or DeletedObject with an ID. It is compared with the index entries for this ID.
+/// The object or DeletedObject with a given ID, to be compared with the index entries for this ID.
 struct InspectedState {
     let id: UniqueID
     let entity: Entity?
@@ -35,7 +35,8 @@ extension InspectedState {
     private func inspectTerms(_ document: InspectedDocument?, indexed: Int64, _ report: (String) -> Void) {
         guard case .note(let note)? = entity, let sequence else {
             guard document != nil else { return }
-            // If the deletion is too recent to be in the index, index entries of the deleted object are not an inconsistency.
+            // The index is updated after the commit. Entries of an object that was deleted only recently are therefore not an
+            // inconsistency.
             if let deletion = deleted?.sequence, entity == nil, deletion > indexed { return }
             return report("\(id) is in the index of terms, but is not a note.")
         }

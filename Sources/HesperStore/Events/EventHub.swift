@@ -26,7 +26,7 @@ public final class EventHub: Sendable {
         var recent = RecentCommits()
         /// The number of calls of ``tick()`` so far, which is about the number of seconds since the start.
         var second = 0
-        /// Whether another server has requested an announcement of this server's listeners since the previous announcement.
+        /// Whether another server has requested that this server announce its listeners, and this server has not done so yet.
         var isPresenceRequested = false
         /// The value of `second` when this server most recently announced its listeners; nil before the first announcement.
         var presenceSecond: Int?
@@ -156,7 +156,7 @@ public final class EventHub: Sendable {
         }
     }
 
-    /// Sends the pings that are due, and the counts of listening devices whose sending was delayed. Must be called every second.
+    /// Sends the pings that are due, and the counts of listening devices that were held back. Must be called every second.
     public func tick() {
         state.withLockedValue { state in
             state.second += 1
@@ -220,8 +220,8 @@ public final class EventHub: Sendable {
 
     // MARK: Polling
 
-    /// Reads changes from the database for which this server received no signal: commits of other processes, and deleted devices
-    /// and accounts.
+    /// Reads from the database the changes for which this server received no signal: commits of other processes, and deleted
+    /// devices and accounts.
     /// - Parameter scopes: the scopes to read; nil for all scopes with listeners on this server.
     public func refresh(_ scopes: Set<ScopeID>? = nil, from store: any Store) async throws {
         // The devices are collected before the read. A device that starts to listen during the read may be missing in the result,

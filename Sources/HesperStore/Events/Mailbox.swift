@@ -27,8 +27,7 @@ public struct ListenerUpdate: Sendable {
 }
 
 /// Collects the events for a listener while the listener processes its previous update. The size of the collection is bounded: a
-/// new sequence number replaces the pending sequence number, a new count replaces the pending count, and when there are too many
-/// messages, the oldest message is dropped.
+/// new sequence number or a new count replaces the pending one. If there are too many messages, the oldest message is dropped.
 final class Mailbox: Sendable {
     /// The maximum number of pending messages.
     static let messages = 32

@@ -1,8 +1,8 @@
 import HesperModel
 
-/// Recent commits that were not announced to other servers, because no other server had announced a listener of the scope.
-/// Another server may register a listener before such a commit and announce the listener only after the commit. This server then
-/// announces the commit when the announcement of the listener arrives.
+/// Recent commits that were not announced to other servers, because no other server had announced a listener of the scope. Another
+/// server may register a listener before such a commit but announce the listener only after the commit. When that announcement
+/// arrives, this server announces the commit.
 struct RecentCommits {
     /// The minimum time for which a commit is kept, in seconds.
     static let seconds = 10

@@ -72,16 +72,15 @@ public struct BlobClaim: Sendable {
             var record = try transaction.blobStoreRecord()
             let nonce: UInt64
             if let next = record.nextNonce, next != marker?.nonce {
-                // Use the nonce of a renewal that was interrupted or that another process is executing. This continues that
-                // renewal.
+                // If a renewal was interrupted, or another process is executing one, continue that renewal with its nonce.
                 nonce = next
             } else {
                 if let next = record.nextNonce { record.currentNonce = next }
                 nonce = .random(in: .min ... .max)
                 record.nextNonce = nonce
             }
-            // The record is written even if it is unchanged: a commit that writes waits until the standbys have received the
-            // nonce.
+            // The record is written even if it is unchanged, because only a commit that writes waits until the standbys have
+            // received the nonce.
             try transaction.set(record)
             return nonce
         }
@@ -89,8 +88,8 @@ public struct BlobClaim: Sendable {
         return nil
     }
 
-    /// Assigns the attachments to this database, regardless of the content of the marker. The period of 30 days after which
-    /// unknown blobs are removed starts again.
+    /// Assigns the attachments to this database, regardless of the content of the marker. The period of 30 days until unknown blobs
+    /// are removed starts again.
     /// - Parameter unknown: the number of unknown files that were reported to the operator and accepted.
     public func adopt(acceptingUnknown unknown: Int) async throws {
         let nonce = try await store.write { transaction in

@@ -35,13 +35,12 @@ public enum RemovalBlocker: Error, Sendable, Equatable {
         }
     }
 
-    /// Whether the state of the marker prevents the removal of attachments. False if the number of blobs without a row prevents
-    /// it.
+    /// Whether the reason is the state of the marker. False if the reason is the number of blobs without a row.
     public var isOfMarker: Bool {
         if case .tooManyUnknown = self { false } else { true }
     }
 
-    /// Whether this is a different case than `blocker`. The associated values are not compared.
+    /// Whether this reason is a different enum case than `blocker`. The associated values are not compared.
     func isOther(than blocker: RemovalBlocker?) -> Bool {
         switch (self, blocker) {
         case (.unmarked, .unmarked?), (.missing, .missing?), (.lostDatabase, .lostDatabase?),

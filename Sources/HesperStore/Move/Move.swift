@@ -69,7 +69,7 @@ public struct Move {
         return report
     }
 
-    /// Removes scopes from the target that an earlier run moved and that have since been deleted from the source.
+    /// Removes from the target the scopes that an earlier run moved and that were deleted from the source afterwards.
     private func removeErased(_ existing: Set<ScopeID>) throws {
         let erased = existing.subtracting(batches.flatMap(\.scopes)).sorted()
         guard !erased.isEmpty else { return }
@@ -77,7 +77,7 @@ public struct Move {
     }
 
     /// Moves a batch of scopes in one transaction.
-    /// - Returns: the number of its scopes that an earlier run had already moved and that have not changed since.
+    /// - Returns: the number of scopes in the batch that an earlier run had already moved and that have not changed since.
     private func move(_ batch: Batch, _ existing: Set<ScopeID>, _ progress: (Int) -> Void) throws -> Int {
         let known = batch.scopes.filter(existing.contains)
         let isUnchanged = try MovedTable.ofScopes.allSatisfy { try isSame($0, of: known) }

@@ -1,5 +1,5 @@
-/// A table that is copied when an installation moves to another database, and those of its columns that all databases have. Rows
-/// are copied unchanged, so that sequence numbers, clocks, digests and tokens remain valid.
+/// A table that is copied when an installation moves to another database, with the columns that the table has in all databases.
+/// Rows are copied unchanged, so that sequence numbers, clocks, digests and tokens remain valid.
 public struct MovedTable: Sendable {
     /// The kind of value in a column. Each database maps it to one of its own column types.
     public enum Kind: Sendable {
@@ -24,7 +24,8 @@ public struct MovedTable: Sendable {
     /// The columns, beginning with the columns of the primary key. In a table whose rows belong to a scope, the first column is
     /// the ID of the scope.
     public let columns: [Column]
-    /// The column that numbers the rows in the order of insertion, if the target assigns new numbers to the rows; otherwise nil.
+    /// The column by which the rows are read in order, so that a target that numbers its rows keeps this order; nil if the order
+    /// does not matter.
     public let order: String?
 
     init(_ name: String, order: String? = nil, _ columns: KeyValuePairs<String, Kind>) {

@@ -27,15 +27,15 @@ public protocol RowTarget: RowSource {
     /// Inserts rows into a table.
     /// - Parameter rows: a function that must call `append` with each row.
     func insert(into table: MovedTable, _ rows: (_ append: ([MovedValue]) throws -> Void) throws -> Void) throws
-    /// Adds the data of these scopes that is not moved but derived from the moved rows, such as the state of the term index.
+    /// Derives the remaining data of these scopes, such as the state of the term index, from the moved rows.
     func complete(_ scopes: [ScopeID]) throws
     /// Ends the move, so that a ``Store`` can open the database.
     func finish(_ installation: Installation, lastScope: Int64) throws
 }
 
-/// Marks a database as the target of an unfinished move. Such a database has a lease with this name, whose holder is the epoch of
-/// the installation that is being moved. Its table `installation` is empty, so that older versions of Hesper cannot open it
-/// either.
+/// The mark of a database that is the target of an unfinished move. Such a database has a lease with this name. The holder of the
+/// lease is the epoch of the installation that is being moved. The table `installation` of the database is empty, so that older
+/// versions of Hesper cannot open it either.
 public enum MoveMarker {
     public static let leaseName = "moving"
 }

@@ -1,7 +1,7 @@
 import HesperModel
 
 /// The revocation of a lost device, and the progress of undoing the changes that the device pushed after a moment (merge.md,
-/// Devices). It is stored permanently, because edits with clocks of the device are refused from then on, whichever device sends
+/// Devices). It is stored permanently: from then on, edits with clocks of the lost device are refused, even if another device sends
 /// them.
 public struct Revocation: Sendable, Equatable {
     public let scope: ScopeID
@@ -9,22 +9,22 @@ public struct Revocation: Sendable, Equatable {
     public let node: NodeID
     /// The name that the user gave the lost device.
     public let name: String
-    /// The device that requested the revocation; nil if the requester is not a device that can itself be revoked. The edits that
-    /// undo changes of the lost device are recorded as pushed by the requesting device.
+    /// The device that requested the revocation; nil if the lost device itself requested it. The edits that undo changes of the
+    /// lost device are recorded as pushed by the requesting device.
     public let requestedBy: NodeID?
     public let requestDate: Timestamp
-    /// Changes that the device pushed after this time are undone. Nil if no changes are undone.
+    /// The time after which the device's changes are undone; nil if no changes are undone.
     public var moment: Timestamp?
     /// The pass of the revocation that is being executed.
     public var pass: Pass
-    /// All objects up to this sequence number have been processed in the current pass.
+    /// The sequence number up to which the current pass has processed all objects.
     public var sequence: Int64
     /// The time at which the revocation was completed; nil if there are still changes to undo.
     public var finishDate: Timestamp?
     public var counts: Counts
 
-    /// The two passes through the scope. After the first pass, no note contains a value from the lost device. The second pass can
-    /// therefore find out which tags and attachments notes hold without the changes of the device.
+    /// The two passes through the scope. The first pass undoes the device's changes to notes and app objects. Only afterwards is it
+    /// known which tags and attachments the notes hold, so tags and attachments are processed in the second pass.
     public enum Pass: Int, Sendable {
         case notesAndObjects
         case tagsAndAttachments
@@ -86,8 +86,8 @@ public struct Revocation: Sendable, Equatable {
         self.counts = counts
     }
 
-    /// Restarts the revocation with an earlier moment, so that more changes are undone. If the current moment is nil, no changes
-    /// have been undone so far, and every moment counts as earlier.
+    /// Restarts the revocation with an earlier moment, so that more changes are undone. If the current moment is nil, every moment
+    /// counts as earlier, because no changes have been undone yet.
     /// - Returns: false if `moment` is nil or not earlier than the current moment. The revocation is then unchanged.
     public mutating func widen(to moment: Timestamp?) -> Bool {
         guard let moment, self.moment.map({ moment < $0 }) ?? true else { return false }

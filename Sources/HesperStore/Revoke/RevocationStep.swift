@@ -5,7 +5,7 @@ struct RevocationStep: Sendable {
     let revocation: Revocation
     let moment: Timestamp
     let plans: [RevocationPlan]
-    /// All objects up to this sequence number have been examined.
+    /// The sequence number up to which all objects have been examined.
     let sequence: Int64
 
     init(_ revocation: Revocation, since moment: Timestamp, in snapshot: any Snapshot) throws {
@@ -38,8 +38,8 @@ extension RevocationStep {
     func push(
         in transaction: any Transaction, at now: Timestamp, stamp: inout Stamp
     ) throws -> (push: Push, revocation: Revocation)? {
-        // If the stored revocation differs, another server has executed a step, or the revocation was restarted with an earlier
-        // moment.
+        // If the stored revocation differs, this step is outdated: another server has executed a step, or the revocation was
+        // restarted with an earlier moment.
         guard try transaction.revocation(of: revocation.node, in: revocation.scope) == revocation else { return nil }
         var next = revocation
         next.sequence = sequence
@@ -93,7 +93,7 @@ extension RevocationStep {
         return current
     }
 
-    /// Whether any note holds the tag or attachment with this ID, or a tag or attachment that was merged into it.
+    /// Whether a note holds the tag or attachment with this ID, or one that was merged into it.
     private func isHeld(_ id: UniqueID, in transaction: any Transaction) throws -> Bool {
         let bag = transaction.bag(of: revocation.scope)
         var (pending, known): ([UniqueID], Set<UniqueID>) = ([id], [])

@@ -7,14 +7,15 @@ public struct Revoker: Sendable {
     private let queue: PushQueue
     private let now: @Sendable () -> Timestamp
 
-    /// The time between two polls of the database, which are necessary because other servers may have recorded a revocation.
+    /// The time between two polls of the database. Polls are necessary because another server may have recorded a revocation.
     public static let pause = Duration.seconds(10)
     public static let pauseAfterFailure = Duration.seconds(60)
     /// The maximum number of objects that are examined in one step.
     static let examined = 1_000
     /// The maximum number of objects that are changed in one transaction. Notes that must give up an attachment are not counted.
     static let batch = 100
-    /// A step ends when the execution of its plans would load and write at least this number of bytes.
+    /// The size of a step, in bytes. A step ends when the execution of its plans would load and write at least this number of
+    /// bytes.
     static let bytes = 4 << 20
     /// The maximum number of revocations that are read from the database at a time.
     static let revocations = 100

@@ -5,8 +5,8 @@ public struct Search: Sendable, Equatable {
     public enum Order: String, Sendable { case newest, relevance }
 
     public var query: SearchQuery
-    /// Restricts the search to notes that hold at least one of these tags. The array contains the requested tag and all tags that
-    /// were merged into it. Nil for no restriction.
+    /// The requested tag and all tags that were merged into it. Only notes that hold at least one of these tags are found. Nil if
+    /// notes with any tags or none are found.
     public var tags: [UniqueID]?
     public var archived: Bool?
     public var order: Order

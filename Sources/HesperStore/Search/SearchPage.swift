@@ -10,7 +10,7 @@ public struct SearchPage: Sendable {
     }
 
     private let search: Search
-    /// The time at which the search must end because of its timeout.
+    /// The time at which the timeout of the search expires.
     public let end: ContinuousClock.Instant
     /// The tags of the search, sorted and without duplicates; nil for no restriction.
     public let tags: [UniqueID]?
@@ -56,9 +56,9 @@ public struct SearchPage: Sendable {
     /// Ends the page after the note that was examined most recently. There may be more results.
     public mutating func stop() { next = last }
 
-    /// Whether a note holds the requested tag. If no tags were merged into this tag, the index of members has already ensured
-    /// that the note holds it. Otherwise, the note holds the tag if, of its registers for these tags, the one with the greatest
-    /// clock is true. The index does not contain the registers, so they are read from the note.
+    /// Whether a note holds the requested tag. If no tags were merged into this tag, the index of members has already shown that
+    /// the note holds it. Otherwise, the note's registers for this tag and the merged tags are compared: the register with the
+    /// greatest clock decides. The registers are read from the note, because the index does not contain them.
     private func holdsTags(_ note: Note) -> Bool {
         guard let tags, tags.count > 1 else { return true }
         return note.tags.holds(oneOf: tags)

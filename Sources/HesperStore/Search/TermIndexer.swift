@@ -7,7 +7,8 @@ public actor TermIndexer {
     private let throttle = WriterThrottle()
     /// The maximum number of objects in a slice. A slice is the part of one scope that is indexed in one go.
     static let objectsPerSlice = 200
-    /// A slice ends with the object that reaches this number of bytes, so that pushes do not wait long for the writer.
+    /// The size of a slice in bytes. A slice ends with the object that reaches this size, so that pushes do not wait long for the
+    /// writer.
     public static let bytesPerSlice = 64 << 10
     /// The maximum number of scopes that are read at a time. One slice of each of them is indexed.
     static let scopes = 20
@@ -15,8 +16,8 @@ public actor TermIndexer {
     static let pause = Duration.milliseconds(500)
     public static let pauseAfterFailure = Duration.seconds(5)
     /// The duration of the pause after a transaction, as a multiple of the transaction's duration, while this process makes no
-    /// other commits. The pause is necessary even then, because other processes may be writing, and their commits are not
-    /// counted. While this process makes other commits, ``WriterThrottle/restPerWork`` applies instead.
+    /// other commits. The pause leaves time for other processes, whose commits this process does not count. While this process
+    /// makes other commits, ``WriterThrottle/restPerWork`` applies instead.
     static let restPerWorkWhileIdle = 1
     /// The maximum time for which a search waits until the index is up to date.
     public static let searchWait = Duration.milliseconds(500)

@@ -9,10 +9,10 @@ public enum Sweep {
     public static let abandonedAge = Timestamp.day
     /// The time from the discovery of a blob without a row in the database to the removal of the blob, in milliseconds.
     public static let unknownAge = 30 * Timestamp.day
-    /// The maximum number of blobs without a row that are recorded. If there are more such blobs, the others are recorded in a
-    /// later sweep, when recorded blobs have been removed.
+    /// The maximum number of blobs without a row that are recorded at a time. Further blobs are recorded in a later sweep, after
+    /// recorded blobs have been removed.
     public static let unknownLimit = 10_000
-    /// The interval at which the sweeper replaces the marker by a marker with a new nonce, in milliseconds.
+    /// The interval at which the sweeper writes a marker with a new nonce, in milliseconds.
     static let renewalInterval = Timestamp.hour
     /// The time after which a failed renewal of the marker is retried, in milliseconds.
     public static let renewalAfterFailure: Int64 = 10 * 60_000
@@ -42,8 +42,8 @@ public struct DueSweep: Sendable, Equatable {
     public let object: UniqueID
     /// The position of the last edit that has been examined. The examination continues with the next edit.
     public var position: Int64
-    /// The date at which the claim expires. The claim is stored by making this date the object's due date. If the stored due date
-    /// is a different one, the object was changed during the examination.
+    /// The date at which the claim expires. While the object is claimed, this date is stored as its due date. If the stored due
+    /// date differs, the object was changed during the examination.
     public let claim: Timestamp
 
     public init(scope: ScopeID, object: UniqueID, position: Int64, claim: Timestamp) {
@@ -65,7 +65,7 @@ public struct StoredVersion: Sendable, Hashable {
     }
 }
 
-/// Those values in one row of the table `edits` that can be removed after later values have superseded them.
+/// Values in one row of the table `edits`, which a sweep records, or removes after later values have superseded them.
 public struct SweptEdit: Sendable, Equatable {
     /// The position of the row in the order of arrival.
     public let position: Int64

@@ -3,7 +3,7 @@ import HesperModel
 /// The lease that allows one process at a time to sweep. When it expires without being renewed, another process can acquire it.
 struct SweepLease: Sendable {
     static let name = "sweeper"
-    /// The duration of the lease in milliseconds. If the holder is killed, sweeping stops for at most this time.
+    /// The duration of the lease in milliseconds. If the holder is killed, another process can sweep after at most this time.
     static let length: Int64 = 5 * 60 * 1_000
     /// The lease is renewed when its remaining time is less than this number of milliseconds.
     static let renewal: Int64 = 4 * 60 * 1_000

@@ -34,8 +34,7 @@ extension Sweeper {
         try await throttle.rest(min(throttle.instant() - start, .milliseconds(100)) * WriterThrottle.restPerWork)
     }
 
-    /// Removes those blobs from the blob store that have been removed from their scopes. A failed removal is retried in the next
-    /// sweep.
+    /// Removes from the blob store the blobs that were removed from their scopes. A failed removal is retried in the next sweep.
     func removedBlobs(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         while true {
             try await renewLease()

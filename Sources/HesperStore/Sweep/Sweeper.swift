@@ -30,8 +30,8 @@ public actor Sweeper {
     static let batch = 100
     /// The maximum number of steps that are written before the lease is renewed.
     static let steps = 500
-    /// The time until a claim expires, in milliseconds. It is longer than ``Sweep/firstCheckDelay``. If an object changes during
-    /// its examination, the change therefore sets an earlier due date, by which the sweeper detects the change.
+    /// The time until a claim expires, in milliseconds. It is longer than ``Sweep/firstCheckDelay``. A change during the
+    /// examination therefore sets an earlier due date. The sweeper compares the due date to detect the change.
     static let claim = 2 * Sweep.firstCheckDelay
 
     /// - Parameter queue: the server's push queue, to which deletions of attachments are submitted.
@@ -52,8 +52,8 @@ public actor Sweeper {
     /// Releases the lease, so that another process can sweep immediately.
     public func end() async { try? await lease.end(in: store) }
 
-    /// Executes all work that is due, unless another process holds the lease. If one job fails, its error is reported and the job
-    /// is retried in the next sweep. The other jobs are executed nevertheless.
+    /// Executes all work that is due, unless another process holds the lease. If one job fails, its error is reported, the other
+    /// jobs are still executed, and the failed job is retried in the next sweep.
     /// - Returns: false if a job has failed.
     @discardableResult
     public func sweep(report: @escaping @Sendable (SweepEvent) -> Void) async -> Bool {

@@ -5,7 +5,7 @@ public final class CommitMeter: Sendable {
     public struct Reading: Sendable, Equatable {
         /// The distribution of the durations of commits in seconds, from the beginning of the transaction until it is durable.
         public var seconds = Histogram(bounds: Histogram.seconds)
-        /// The distribution of the job count per commit.
+        /// The distribution of the number of jobs per commit.
         public var sizes = Histogram(bounds: Histogram.sizes)
         /// The number of commits that failed.
         public var failures = 0

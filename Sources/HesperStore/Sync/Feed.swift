@@ -2,9 +2,9 @@ import HesperModel
 
 /// Reads the changes since a token, one page at a time (protocol.md, Sync).
 ///
-/// A first sync returns the live tags and then all other objects, both in descending order of sequence numbers, starting at the
-/// scope's sequence number when the first sync began. It ends with the changes that were made since then. These changes, and all
-/// pages of later syncs, are in ascending order.
+/// A first sync returns the live tags and then all other objects that existed when it began, both in descending order of sequence
+/// numbers. It ends with the changes that were made since it began. These changes, and all pages of later syncs, are in ascending
+/// order.
 public struct Feed: Sendable {
     public let selection: Selection
     /// The maximum number of objects on a page.
@@ -80,8 +80,8 @@ public struct Feed: Sendable {
         let token = token ?? SyncToken(epoch: epoch, scope: scope, selection: selection, position: start)
         var page = Page(token: token, head: head)
         let requiredSequences = try put(required, on: &page, in: snapshot, into: &sink)
-        // There are at most three scans: one for the remaining tags, one for the remaining other objects, and one for the changes
-        // since the first sync began.
+        // At most three scans follow each other: for the remaining tags, for the remaining other objects, and for the changes since
+        // the first sync began.
         for _ in 0..<3 {
             guard let scan = scan(at: page.token.position, head: head) else { break }
             if try fill(&page, with: scan, leavingOut: requiredSequences, in: snapshot, into: &sink) {
@@ -144,8 +144,8 @@ public struct Feed: Sendable {
         var isFull = false
         var last: Int64?
         var scan = scan
-        // The limit is the number of objects that may be left out, plus the number of objects that still fit on the page, plus
-        // one. The additional row shows whether there is another page.
+        // The limit allows for the objects that are left out and for those that still fit on the page. One additional row shows
+        // whether there is another page.
         scan.limit = known.count + max(limit - page.size.objects, 0) + 1
         try snapshot.scan(scan, in: page.head.scope) { row in
             if page.size.objects >= limit || page.size.bytes >= bytes {

@@ -13,6 +13,6 @@ extension StateChange {
 }
 
 extension Note {
-    /// The date by which notes are sorted, the most recent first.
+    /// The date by which notes are sorted in descending order.
     public var effectiveSortDate: Timestamp { sortDate ?? creationDate ?? Timestamp(clamping: 0) }
 }

@@ -15,7 +15,7 @@ public struct Histogram: Sendable, Equatable {
     public static let seconds: [Double] = [
         0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
     ]
-    /// Bounds for the job count per commit.
+    /// Bounds for the number of jobs per commit.
     public static let sizes: [Double] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
     public init(bounds: [Double]) {

@@ -3,7 +3,7 @@ import HesperModel
 /// The outcome of a request with an `Idempotency-Key`. If the request is repeated with the same key, the server creates no second
 /// object, and responds with the recorded object as it is now (protocol.md, Idempotency keys).
 public struct IdempotencyRecord: Sendable, Equatable {
-    /// The SHA-256 hash of the request's method and path, and of the key.
+    /// The SHA-256 hash of the request's method, path and key.
     public let keyHash: [UInt8]
     /// The SHA-256 hash of the request's body. A request with the same key but another body is refused.
     public let bodyHash: [UInt8]

@@ -6,9 +6,9 @@ import HesperModel
 /// The maximum number of concurrent commits is the number of writers of the store. A scope is never part of two concurrent
 /// commits, because its jobs would wait for each other in the database.
 ///
-/// An account cannot delay the pushes of other accounts for long. Scopes are served in round-robin order. A commit contains
-/// either several jobs with at most ``groupBytes`` together or a single larger job. After a large job, only small jobs are
-/// committed for as long as the large job took.
+/// An account cannot delay the pushes of other accounts for long. Scopes are served in round-robin order. A commit contains either
+/// several jobs with at most ``groupBytes`` together or a single larger job. After the commit of a large job, only small jobs are
+/// committed for the same length of time.
 public actor PushQueue {
     private let store: any Store
     private let committed: @Sendable ([ScopeHead]) -> Void
@@ -91,7 +91,7 @@ public actor PushQueue {
             await commit(group)
             busy.subtract(scopes)
             if isLarge { largeCommits -= 1 }
-            // A job may have become large by the definition of `isLarge`, because it has just turned out to be slow.
+            // `isLarge` is evaluated again, because the commit may have shown that a scope is slow.
             if group.contains(where: self.isLarge) { delayLarge(.now - start) }
         }
         commits -= 1
@@ -200,7 +200,7 @@ public actor PushQueue {
     private func announce(_ values: [any Sendable]) {
         var heads: [ScopeID: ScopeHead] = [:]
         for case let result as Scope.PushResult in values where result.after.sequence > result.before.sequence {
-            // The results of each scope are in ascending order of sequence numbers, so the last one remains.
+            // The results of each scope are in ascending order of sequence numbers, so the dictionary keeps the greatest one.
             heads[result.after.scope] = result.after
         }
         if !heads.isEmpty { committed(Array(heads.values)) }

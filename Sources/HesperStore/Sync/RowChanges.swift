@@ -10,8 +10,8 @@ public struct RowChanges {
     public private(set) var lostMembers: [Member] = []
     /// Tags and attachments that objects have begun to hold.
     public private(set) var newMembers: [Member] = []
-    /// Names that tags no longer have. They must all be deleted from the index before ``claimedNames`` are inserted, because two
-    /// tags may swap their names in one push.
+    /// Names that tags no longer have. All of them must be deleted from the index before ``claimedNames`` are inserted, because a
+    /// push may swap the names of two tags.
     public private(set) var releasedNames: [NamedTag] = []
     public private(set) var claimedNames: [NamedTag] = []
     /// Attachments that an object has begun to hold or no longer holds, ordered by ID.
@@ -149,8 +149,8 @@ public struct RowChanges {
         }
     }
 
-    /// Collects the objects to be swept: all objects that were changed or deleted or received edits, except new objects
-    /// with only one parcel.
+    /// Collects the objects to be swept: all objects that were changed, were deleted, or received edits. New objects with only one
+    /// parcel are left out.
     private mutating func addSweeps(_ outcome: MergeOutcome) {
         var (new, due): (Set<UniqueID>, Set<UniqueID>) = ([], [])
         for change in outcome.changes {

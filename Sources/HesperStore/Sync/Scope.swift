@@ -34,7 +34,7 @@ public struct Scope: Sendable {
         public let echoes: [UniqueID: Int64]
         /// The changed objects that did not exist before.
         public let created: Set<UniqueID>
-        /// Merges of large texts that must be prepared before the push is repeated. If there are any, nothing was applied.
+        /// Merges of large texts that must be prepared before the push is repeated. If this is not empty, nothing was applied.
         let pendingMerges: [PreparedTexts.PendingMerge]
 
         /// Whether echoes are the only changes since `token`. The response then needs no query.
@@ -67,7 +67,7 @@ public struct Scope: Sendable {
             if needs.isEmpty { return result }
             for (need, outcome) in zip(needs, try await merging(needs.map(\.input))) { texts.add(need, outcome) }
         }
-        // Concurrent pushes changed the texts during each attempt, so now the texts are merged while the scope is locked.
+        // During each attempt, concurrent pushes changed the texts. The texts are now merged while the scope is locked.
         return try await attempt(nil)
     }
 

@@ -95,7 +95,7 @@ private func echoes(
         guard let id = receipt.uniqueID, let sequence = sequences[id], before[id] ?? 0 <= read else { continue }
         echoes[id] = sequence
     }
-    // If a push contains an object twice and one of the receipts is worse than `applied`, the object is not an echo.
+    // A push may contain an object twice. If any of its receipts is worse than `applied`, the object is not an echo.
     for receipt in outcome.receipts where receipt.status > .applied {
         if let id = receipt.uniqueID { echoes[id] = nil }
     }

@@ -1,6 +1,6 @@
 import HesperModel
 
-/// The types of objects and DeletedObjects that a feed contains.
+/// The objects and DeletedObjects that a feed contains, by their types.
 public struct Selection: Sendable, Equatable, Hashable {
     /// The names of the selected types. ``appObjects`` stands for all app-defined types. Nil for all types.
     public let types: Set<String>?

@@ -36,7 +36,8 @@ public struct SyncToken: Sendable, Hashable {
         self.remaining = remaining
     }
 
-    /// The objects that the reader has received are in the states that they had at this sequence number, or in later states.
+    /// The sequence number of the state that the reader has. Each object that the reader has received is in the state that it had
+    /// at this sequence number, or in a later state.
     public var sequence: Int64 {
         switch position {
         case .after(let sequence): sequence
@@ -44,7 +45,7 @@ public struct SyncToken: Sendable, Hashable {
         }
     }
 
-    /// A 32-bit FNV-1a hash of the selection's name. It suffices to detect that a token of another feed is used by mistake.
+    /// A 32-bit FNV-1a hash of the selection's name. It detects the accidental use of another feed's token.
     static func fingerprint(_ selection: Selection) -> UInt32 {
         selection.name.utf8.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
     }

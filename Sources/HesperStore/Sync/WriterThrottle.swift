@@ -30,7 +30,7 @@ public struct WriterThrottle: Sendable {
         while !remaining.isEmpty {
             let batch = remaining
             let (count, start) = try await store.writeDerived { transaction in
-                // The time is measured from here, so that waiting for the writer is not included.
+                // The measurement begins here, so that the time of waiting for the writer is not included.
                 let start = instant()
                 var count = 0
                 for item in batch {

@@ -25,8 +25,8 @@ extension AccountCommand {
             if !yes { try confirm(account, usage) }
             let blobs = try await dataOptions.openBlobs()
             let claim = BlobClaim(store: store, blobs: blobs)
-            // If the attachments have no marker yet (a file that names their database), the marker is created before the account
-            // is deleted. The account is needed to prove that the attachments belong to this database.
+            // The marker is a file that names the database of the attachments. If it does not exist yet, it is created before the
+            // account is deleted, because only the account shows that the attachments belong to this database.
             if try await claim.removalBlocker() == .unmarked { _ = try await claim.renew() }
             try await store.write { try $0.deleteAccount(account.uniqueID) }
             store.signals?.send([.sessionsChanged(account.scope)])

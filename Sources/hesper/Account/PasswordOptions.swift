@@ -2,8 +2,8 @@ import ArgumentParser
 import Foundation
 import HesperModel
 
-/// Reads a password from a file, from a terminal or from standard input. A password is not accepted on the command line, which
-/// all users of the machine can read.
+/// Reads a password from a file, from a terminal or from standard input. A password is not accepted on the command line, because
+/// all users of the machine can read it there.
 struct PasswordOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -23,7 +23,7 @@ extension AccountCommand {
             let account = try await store.read { try $0.account(of: email) }
             let hash = try PasswordHash.make(
                 try password.read(), cost: try dataOptions.settings().passwordCost())
-            // All devices are signed out, because a person who knew the old password may have signed in with it.
+            // All devices are signed out, because another person may have signed in with the old password.
             try await store.write { try $0.changePassword(to: hash, of: account.uniqueID, signingOut: .all) }
             store.signals?.send([.sessionsChanged(account.scope)])
             Terminal.printLine("Set a new password for \(account.email). All devices must sign in again.")

@@ -17,14 +17,15 @@ extension AccountCommand {
             commandName: "create",
             abstract: "Create an access token and print it. Only its hash is stored, so it cannot be printed again.",
             discussion: """
-                read allows reading everything. append allows creating notes and adding to them, without reading anything. write \
+                read allows reading everything. append allows creating notes and adding text to notes, but not reading. write \
                 includes both. No token can change the account, sign out devices or create tokens.
                 """)
 
         @Argument(help: "The account's e-mail address.") var email: String
-        @Option(help: "A name for the token, by which the user recognizes it.") var name: String
+        @Option(help: "A name by which the user recognizes the token.") var name: String
         @Option(help: "What the token may do: read, append or write. Can be repeated.") var scope: [TokenAccess.Scope]
-        @Option(help: "The name of a tag. The token can then only use single notes that have the tag.") var tag: String?
+        @Option(help: "The name of a tag. The token can then use only notes with this tag, and cannot sync or search.")
+        var tag: String?
         @Option(
             help: ArgumentHelp(
                 "When the token becomes invalid: \(Period.form) (default: never).", valueName: "period"))

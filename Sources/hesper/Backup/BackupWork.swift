@@ -8,7 +8,8 @@ struct BackupWork {
     let store: SQLiteStore
     let blobs: any BlobStore
     let folder: BackupFolder
-    /// An earlier backup on the same file system. Files that the earlier backup contains are linked instead of copied.
+    /// An earlier backup on the same file system. Files that the earlier backup contains are not copied but linked; nil to copy all
+    /// files.
     var earlier: BackupFolder?
     /// Whether to show progress on the terminal.
     var showsProgress = true
@@ -22,8 +23,8 @@ struct BackupWork {
         var missing: [String] = []
     }
 
-    /// The maximum number of attempts. A new attempt is made if an attachment is removed after the database was copied and
-    /// before the data of the attachment was read.
+    /// The maximum number of attempts. A new attempt is made if an attachment was removed between the copy of the database and the
+    /// copy of its data.
     private static let attempts = 5
 
     func run() async throws -> Report {
@@ -48,8 +49,8 @@ struct BackupWork {
     }
 
     /// Copies the data of attachments that the folder does not contain yet.
-    /// - Returns: the attachments whose data is missing. Nil if an attachment was removed meanwhile and this is not the last
-    ///   attempt: the backup must then start again.
+    /// - Returns: the attachments whose data is missing. Nil if the backup must start again, because an attachment was removed
+    ///   meanwhile and this is not the last attempt.
     private func copyBlobs(_ known: [Blob], _ report: inout Report, isLastAttempt: Bool) async throws -> [BlobName]? {
         var missing: [BlobName] = []
         var progress = showsProgress ? ProgressBar(total: known.count, label: "attachments checked") : nil

@@ -6,7 +6,7 @@ import HesperBlobs
 struct DataFolders {
     private struct Folder {
         let path: String
-        /// The contents of the folder as named in messages, for example `the data`.
+        /// The words that messages use for the contents of the folder, for example `the data`.
         let contents: String
         /// Whether a backup folder may be inside this folder.
         var isOpen = false
@@ -20,8 +20,8 @@ struct DataFolders {
         let attachments = try settings.attachments()
         if !S3Location.isURL(attachments) { folders.append(Folder(path: attachments, contents: "the attachments")) }
         folders += [
-            // The default folder for attachments is included even if attachments are stored elsewhere, because the server uses it
-            // if the setting for attachments is removed.
+            // The default folder for attachments is included even if attachments are stored elsewhere. If the operator removes the
+            // setting later, the server uses the default folder.
             Folder(path: settings.defaultAttachments, contents: "the attachments"),
             Folder(path: settings.uploads, contents: "the uploads"),
             Folder(path: OwnCertificate.folder(in: settings.data), contents: "the certificate"),

@@ -6,7 +6,7 @@ import HesperStore
 /// Restores a backup to a data folder.
 struct RestoreWork {
     let folder: BackupFolder
-    /// The manifest of the backup. Nil if it is damaged, in which case ``salvage`` is required.
+    /// The manifest of the backup. Nil if the manifest is damaged. In that case, ``salvage`` must not be nil.
     let manifest: BackupManifest?
     let blobs: any BlobStore
     let target: RestoredFolder
@@ -57,7 +57,7 @@ struct RestoreWork {
                 report.missing.append(blob.name.path)
                 if salvage != nil { unavailable.append(blob) }
             } else {
-                // This check of all blobs is completed before the first blob is restored.
+                // All blobs are checked before the first blob is restored.
                 if salvage == nil, try await !folder.contains(blob.data) { throw folder.missingBytes(blob.data) }
                 remaining.append(blob)
             }
@@ -116,8 +116,8 @@ struct RestoreWork {
         do { return try await folder.damage(to: blob.data)?.message } catch { return "\(error)." }
     }
 
-    /// Whether the storage already contains the bytes of the blob, for example because an earlier restore was interrupted. If the
-    /// stored bytes differ, they are removed.
+    /// Whether the storage already contains the bytes of the blob, for example from an interrupted restore. If the storage contains
+    /// other bytes under this name, removes them and returns false.
     private func isPresent(_ blob: Blob) async throws -> Bool {
         guard let count = try await blobs.byteCount(of: blob.name) else { return false }
         if count == blob.data.byteCount {

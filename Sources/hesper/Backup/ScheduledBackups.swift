@@ -17,7 +17,7 @@ struct ScheduledBackups: Service {
     let meter: BackupMeter
     let logger: Logger
 
-    /// The maximum time between two checks whether a backup is due. It is short because the clock may be changed.
+    /// The maximum time between two checks of whether a backup is due. It is short because the clock may be changed.
     private static let checkInterval = Duration.seconds(60)
     private static let backoff = Backoff(first: .seconds(60), longest: .seconds(3_600))
 
@@ -117,7 +117,7 @@ struct ScheduledBackups: Service {
     }
 }
 
-/// The error of a backup that failed. Its description is the text in the log.
+/// The error for a failed backup. Its description is written to the log.
 private struct BackupFailed: Error, CustomStringConvertible {
     let reason: String
     var description: String { reason }

@@ -5,14 +5,15 @@ import HesperMoveIn
 import HesperServer
 import HesperStore
 
-/// The command `hesper capture-mail TOKEN`, which a mail server runs for each message to a certain address.
+/// The command `hesper capture-mail TOKEN`, which a mail server runs for each message that arrives for a certain address.
 struct CaptureMail: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "capture-mail",
-        abstract: "Make a note of the e-mail message on standard input. For mail servers.",
+        abstract: "Store the e-mail message on standard input as a note. For mail servers.",
         discussion: """
             TOKEN is an access token whose only scope is append. It may be part of the address, for example \
-            notes+TOKEN@example.org: case does not matter, and hesper_ at its beginning can be left out. See docs/automate.md.
+            notes+TOKEN@example.org: upper and lower case are not distinguished, and hesper_ at the \
+            beginning can be left out. See docs/automate.md.
 
             The subject becomes the title. Attached files become attachments. A message that is delivered twice becomes one note.
 
@@ -64,7 +65,8 @@ struct CaptureMail: AsyncParsableCommand {
         if let skipped = report.skipped.first { throw Failure("\(skipped.path): \(skipped.reason)", .tryLater) }
     }
 
-    /// The name of the tag to which the token is restricted, or of the tag that it was merged into.
+    /// The names of the note's tags: the tag to which the token is restricted, or the tag into which that tag was merged. Empty if
+    /// the token is not restricted.
     private func tags(_ tag: UniqueID?, _ scope: ScopeID, _ store: any Store) async throws -> [String] {
         guard let tag else { return [] }
         return try await store.read { snapshot in
@@ -79,7 +81,7 @@ struct CaptureMail: AsyncParsableCommand {
         var bytes: [UInt8] = []
         while let part = try FileHandle.standardInput.read(upToCount: 1 << 20), !part.isEmpty {
             bytes += part
-            // MailMessage refuses it.
+            // The message is too large. MailMessage then throws an error.
             if bytes.count > MailMessage.maximumBytes { break }
         }
         return bytes

@@ -61,7 +61,7 @@ struct LocalAuthority: Sendable {
         return isPermitted && !constraints.excludedDNSDomains.contains { name.isWithin(.dnsName($0)) }
     }
 
-    /// The name constraints of an authority. They allow the names themselves but not subdomains of these names. Otherwise, the
+    /// The name constraints of an authority. They allow `names` but no subdomains of `names`. If subdomains were allowed, the
     /// authority of a machine named `dev` could sign certificates for all sites under `.dev`.
     private static func constraints(for names: [CertificateName]) -> NameConstraints {
         let own = names.filter { name in !localNames.contains { name.isWithin($0) } }
@@ -98,8 +98,7 @@ struct LocalAuthority: Sendable {
         certificate.publicKey.isValidSignature(other.signature, for: other)
     }
 
-    /// The time by which the start of a certificate's validity is set back, in seconds, because clocks of devices may be
-    /// behind.
+    /// The number of seconds by which a certificate is dated back, because the clocks of devices may be behind.
     private static let clockTolerance: TimeInterval = 3_600
 
     static func seconds(_ days: Int) -> TimeInterval { TimeInterval(days) * 86_400 }

@@ -12,7 +12,7 @@ struct OwnCertificate: Sendable {
     static let (authority, authorityKey) = ("authority.pem", "authority.key")
     static let (server, serverKey) = ("server.pem", "server.key")
 
-    /// The number of days before the expiry of a certificate at which it is renewed.
+    /// A certificate is renewed this number of days before it expires.
     static let daysToRenew = 30
 
     /// Locates the certificates of an installation.
@@ -76,9 +76,9 @@ struct OwnCertificate: Sendable {
 
     private func knownAuthority() throws -> LocalAuthority? {
         guard let certificate = try folder.contents(of: OwnCertificate.authority) else {
-            // There is no certificate of the authority. It is always written before the server's certificate. If the server's
-            // certificate exists, the authority's certificate was lost. Otherwise the authority was never used, so a new authority
-            // can be created.
+            // The authority's certificate does not exist. It is always written before the server's certificate. If the server's
+            // certificate exists, the authority's certificate was lost. Otherwise no authority was ever used, and a new one can be
+            // created.
             guard try folder.contents(of: OwnCertificate.server) == nil else {
                 throw unusable("\(OwnCertificate.authority) is missing")
             }
@@ -102,7 +102,7 @@ struct OwnCertificate: Sendable {
     }
 
     /// The stored certificate of the server.
-    /// - Returns: nil if there is no certificate that matches the authority and the names and stays valid long enough.
+    /// - Returns: nil if there is no certificate, or if it does not match the authority or the names, or expires too soon.
     private func serverCertificate(of authority: LocalAuthority, now: Date) throws -> Certificate? {
         guard let certificate = try folder.contents(of: OwnCertificate.server),
             let key = try folder.contents(of: OwnCertificate.serverKey),

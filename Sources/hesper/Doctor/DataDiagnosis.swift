@@ -57,16 +57,16 @@ struct DataDiagnosis {
         return found
     }
 
-    /// The time by which two synchronized clocks may differ, in milliseconds.
+    /// The maximum difference between two clocks that are considered synchronized, in milliseconds.
     private static let tolerance: Int64 = 60_000
 
     /// The maximum number of accounts that the findings list.
     private static let maximumAccounts = 10
-    /// The number of accounts to read: one more than the maximum, to detect whether there are more accounts than are listed.
+    /// The number of accounts to read. It is one more than the maximum, to detect that not all accounts are listed.
     private static let clockLimit = maximumAccounts + 1
 
-    /// Findings about accounts with edits whose clocks are so far ahead that a server would refuse the edits now. A server
-    /// accepted these edits while the server's own clock was wrong.
+    /// Findings about accounts that contain edits dated far in the future. A server would now refuse such edits. It accepted them
+    /// when its own clock was wrong.
     private static func ahead(_ clocks: [AccountClock]) -> [Diagnosis] {
         let now = Timestamp.now
         let ahead = clocks.filter { $0.clock.timestamp > now.adding(Int64(Limits.clockAhead)) }

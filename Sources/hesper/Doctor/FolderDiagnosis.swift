@@ -3,7 +3,7 @@ import Foundation
 /// Checks a folder of an installation: its owner, permissions and free space.
 struct FolderDiagnosis {
     let path: String
-    /// The contents of the folder as named in messages, for example `data`.
+    /// The word that messages use for the contents of the folder, for example `data`.
     let contents: String
     /// Whether only the owner may have access to the folder.
     var isPrivate = true

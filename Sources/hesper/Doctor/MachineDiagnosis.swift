@@ -6,8 +6,8 @@ import HesperServer
 struct MachineDiagnosis {
     let settings: Settings
 
-    /// The time before the expiry of a certificate at which warnings begin, in milliseconds. It is so short that automatic
-    /// renewal has usually failed several times by then.
+    /// The time before the expiry of a certificate at which warnings begin, in milliseconds. Automatic renewal usually begins
+    /// earlier, so it has failed several times if a certificate is not renewed by then.
     private static let notice: Int64 = 14 * 86_400_000
 
     func all() -> [Diagnosis] { certificate() + clock() + files() }
@@ -27,8 +27,8 @@ struct MachineDiagnosis {
         }
     }
 
-    /// Checks the machine's clock. If it is behind, the server refuses edits of devices with a correct clock (merge.md, Clocks).
-    /// The clock is certainly behind if it shows a time before this binary was built.
+    /// Checks whether the machine's clock is behind: it is if it shows a time before this binary was built. In that case, the
+    /// server refuses edits of devices with a correct clock (merge.md, Clocks).
     private func clock() -> [Diagnosis] {
         let attributes = try? FileManager.default.attributesOfItem(atPath: ShareFolder.binary)
         if let built = attributes?[.modificationDate] as? Date, built > Date() {

@@ -8,8 +8,8 @@ struct MarkupProcess: MarkupRunner {
         let process = Process()
         process.executableURL = Bundle.main.executableURL
         process.arguments = [ParseMarkup.name, task.work, "\(task.start)"]
-        // With one arena, the memory that malloc reserves for each thread does not count against the limit. The parser needs no
-        // other variables.
+        // With this environment variable, all threads share one arena of malloc. Otherwise malloc reserves memory for each thread,
+        // which counts against the limit. The parser needs no other environment variables.
         process.environment = ["MALLOC_ARENA_MAX": "1"]
         process.currentDirectoryURL = URL(filePath: "/")
         process.standardInput = FileHandle.nullDevice

@@ -57,7 +57,7 @@ struct LogLine {
             writer.member("time", date)
             writer.member("level", level.rawValue)
             writer.member("message", LogLine.escaped(message))
-            // Metadata with the name of one of the members above is left out, so that no member occurs twice.
+            // If a metadata value has the name of one of the members above, it is left out, so that no member occurs twice.
             for (name, value) in values where !["time", "level", "message"].contains(name) {
                 writer.member(name, LogLine.escaped(value))
             }
@@ -65,7 +65,7 @@ struct LogLine {
         return writer.bytes + [UInt8(ascii: "\n")]
     }
 
-    /// Escapes invisible characters above U+007E, which JSON does not escape.
+    /// Escapes invisible characters above U+007E. The JSON encoding does not escape them.
     private static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0.value > 0x7e && !isVisible($0) }) else { return text }
         return text.unicodeScalars.reduce(into: "") { line, scalar in
@@ -84,8 +84,7 @@ struct LogLine {
         return line
     }
 
-    /// Appends a text to a line. Characters that are invisible or that end the line are escaped, for example as `\n` or
-    /// `\u{1b}`.
+    /// Appends a text to a line. Invisible characters and line ends are escaped, for example as `\n` or `\u{1b}`.
     private static func append(_ text: String, quoting: Bool = false, to line: inout String) {
         for scalar in text.unicodeScalars {
             switch scalar {

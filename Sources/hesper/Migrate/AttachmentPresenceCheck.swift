@@ -11,7 +11,7 @@ struct AttachmentPresenceCheck {
         var missing = 0
     }
 
-    /// The maximum number of concurrent requests. Concurrent requests reduce the effect of the latency of a bucket.
+    /// The maximum number of concurrent requests. The requests run concurrently because each request to a bucket takes long.
     private static let concurrency = 16
 
     /// Checks all attachments, and prints those that are missing or incomplete.

@@ -7,8 +7,8 @@ struct SyncCommand: AsyncParsableCommand {
         commandName: "sync",
         abstract: "Keep a folder of Markdown files and the notes of an account the same, in both directions.",
         discussion: """
-            The first time, give --server and --email. The command signs in, shows what it would do, and asks. From then on \
-            the folder is enough. It runs until Ctrl-C, unless --once is given.
+            The first time, pass --server and --email. The command signs in, shows what it would do, and asks for confirmation. \
+            Later, only the folder is needed. It runs until Ctrl-C, unless --once is given.
 
             Every .md, .markdown and .txt file is a note. If a file and its note were both changed, the texts are merged. A file \
             that was deleted here deletes its note after five minutes. The file of a note that was deleted elsewhere is moved to \
@@ -18,8 +18,8 @@ struct SyncCommand: AsyncParsableCommand {
             This command needs no server on this machine: it is a client like the web app. The state of a folder is in \
             $XDG_STATE_HOME/hesper, by default ~/.local/state/hesper.
 
-            Exit status: 0 success; 1 failure, or changes that are not synced; 2 something must be given on the command line; \
-            3 sign in again; 4 a question must be answered first; 64 invalid command line.
+            Exit status: 0 success; 1 failure, or changes that are not synced; 2 an option is missing, or does not fit \
+            the folder; 3 a new sign-in is required; 4 a confirmation is required; 64 invalid command line.
             """)
 
     @Argument(help: ArgumentHelp("The folder.", valueName: "folder")) var folder: String
@@ -30,11 +30,11 @@ struct SyncCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "A file with the password in its first line (default: prompt on a terminal).", valueName: "file"))
     var passwordFile: String?
-    @Flag(help: "Sync once and end, for cron.") var once = false
-    @Flag(help: "Show what would be done, and do nothing.") var dryRun = false
-    @Flag(help: "Begin the first time without a question.") var yes = false
-    @Flag(help: "Change only the folder. Nothing that is changed in it is sent.") var pullOnly = false
-    @Flag(help: "Delete the notes of all missing files, and send files that have former contents again.")
+    @Flag(help: "Sync once and exit, for example in a cron job.") var once = false
+    @Flag(help: "Show what would be done, without doing it.") var dryRun = false
+    @Flag(help: "Do not ask for confirmation before the first sync.") var yes = false
+    @Flag(help: "Change only the folder. Do not send changes that were made in it.") var pullOnly = false
+    @Flag(help: "Also delete the notes of many missing files, and send many files that have earlier contents again.")
     var confirmDeletions = false
     @Flag(help: "Sync a folder that another machine has synced.") var takeOver = false
     @Flag(help: "Show what is not synced, and why.") var status = false

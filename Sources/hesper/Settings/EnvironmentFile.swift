@@ -23,7 +23,8 @@ struct EnvironmentFile: Equatable {
     init(_ text: String) {
         var state = State.beforeKey
         var (key, value) = ("", "")
-        // The length of the value without the white space at its end, which is removed. Quoted or escaped white space is kept.
+        // The length of the value without trailing white space, which is removed. Trailing white space that is quoted or escaped is
+        // kept.
         var lengthToKeep = 0
 
         func end(into variables: inout [String: String]) {

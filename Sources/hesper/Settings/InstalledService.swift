@@ -14,8 +14,8 @@ struct InstalledService {
     /// - Parameters:
     ///   - root: the root of the file system.
     ///   - binary: the path of the running binary, with links resolved.
-    /// - Returns: nil if there is no service, or if the service runs another binary. A binary that was built in a checkout
-    ///   therefore does not use the data of the installed service.
+    /// - Returns: nil if there is no service, or if the service runs another binary. For example, a binary that was built from
+    ///   source does not use the data of the installed service.
     init?(root: String = "", binary: String = ShareFolder.binary) {
         guard let unit = ServiceUnit(named: InstalledService.unitName, root: root), let program = unit.command.first,
             RealPath(root + program) == RealPath(binary)

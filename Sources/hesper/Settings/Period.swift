@@ -5,7 +5,7 @@ struct Period: Equatable {
     let milliseconds: Int64
 
     static let form = "a duration from 1h to 36500d, such as 12h or 30d"
-    /// The shortest duration that is allowed. It guarantees that nothing is removed within an hour of its most recent change.
+    /// The shortest duration that is allowed, so that nothing is removed less than an hour after its most recent change.
     private static let shortest = Timestamp.hour
     private static let longest = 36_500 * Timestamp.day
 

@@ -15,7 +15,7 @@ struct ServiceUnit: Equatable {
 
     struct File: Equatable {
         let path: String
-        /// Whether the service starts even if this environment file does not exist.
+        /// Whether the environment file may be missing. If it is false and the file is missing, systemd does not start the service.
         let isOptional: Bool
     }
 

@@ -86,7 +86,7 @@ struct SettingRow {
     let defaultText: String
     /// A description of the setting, without a full stop.
     let help: String
-    /// More sentences for the help; nil if there are none.
+    /// Additional sentences at the end of the help; nil if there are none.
     var note: String?
 
     init(
@@ -158,7 +158,7 @@ extension Setting {
         case .signUp:
             SettingRow(
                 "policy",
-                default: "`open`, only to this machine, if on loopback without a trusted proxy, else `closed`",
+                default: "`open` for this machine only, if on loopback without a trusted proxy; otherwise `closed`",
                 "Who may create an account: open, invite or closed")
         case .url:
             SettingRow(

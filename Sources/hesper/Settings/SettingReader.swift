@@ -1,7 +1,7 @@
 import Configuration
 
-/// Reads settings. Options take precedence over variables, and variables over the settings file. Each value has the name of its
-/// source, which error messages use.
+/// Reads settings. Options take precedence over variables, and variables over the settings file. Each value is returned with its
+/// location, for error messages.
 struct SettingReader {
     let sources: [SettingSource]
 

@@ -29,8 +29,8 @@ struct SettingSource {
             name: \.flag, key: { AbsoluteConfigKey([$0.key]) })
     }
 
-    /// The environment as a source of settings. An empty variable counts as not set, because Compose files pass unset variables
-    /// as empty ones.
+    /// The environment as a source of settings. An empty variable is treated as not set, because Docker Compose passes unset
+    /// variables as empty variables.
     static func variables(_ environment: [String: String]) -> SettingSource {
         let provider = EnvironmentVariablesProvider(environmentVariables: environment.filter { !$0.value.isEmpty })
         return SettingSource(

@@ -13,7 +13,7 @@ struct BackupSchedule: Equatable, Sendable {
 
     /// The time until the next backup, in milliseconds; 0 if a backup is due.
     /// - Parameter last: the date of the most recent complete backup; nil if there is none. A date in the future is ignored,
-    ///   because it comes from a clock that was wrong.
+    ///   because it shows that a clock was wrong.
     func wait(after last: Timestamp?, now: Timestamp) -> Int64 {
         guard let last, last <= now else { return 0 }
         return max(last.milliseconds + every - now.milliseconds, 0)
