@@ -76,7 +76,9 @@ import Testing
 
     // MARK: Several texts
 
-    private let (id, server, node) = (UniqueID.random(), NodeID(0x5e), NodeID(0xa))
+    private let id = UniqueID.random()
+    private let server = NodeID(0x5e)
+    private let node = NodeID(0xa)
     private let now = Timestamp(clamping: 1_000_000)
 
     private func clock(_ time: UInt64) throws -> Clock { try #require(Clock(milliseconds: time, node: node)) }
@@ -134,11 +136,11 @@ import Testing
         #expect(try status(object([names[0]: ""], at: 3, base: 1), &bag) == .applied)
         #expect(try status(object(["more": "x"], at: 4), &bag) == .rejected)
 
-        let files = try (0..<Limits.objectFiles).map {
+        let all = try (0..<Limits.objectFiles).map {
             Edit(.file("f\($0)"), .string(UniqueID.random().description), at: try clock(5))
         }
         func files(_ edits: [Edit]) -> Push { Push([.change(Change(uniqueID: id, section: .objects, edits: edits))]) }
-        #expect(try status(files(files), &bag) == .applied)
+        #expect(try status(files(all), &bag) == .applied)
         #expect(try status(files([Edit(.file("f0"), .null, at: try clock(6))]), &bag) == .applied)
         #expect(try status(files([Edit(.file("more"), .null, at: try clock(7))]), &bag) == .rejected)
 

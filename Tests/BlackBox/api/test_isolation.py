@@ -113,6 +113,8 @@ PROBES = [
     Probe("listAttachments", query={"since": "{token_attachments}"}, status=(410,)),
     Probe("listEdits", ID, status=(404,)),
     Probe("listEdits", OWN, {"cursor": "{cursor_edits}"}),
+    Probe("listObjectEdits", ID, status=(404,)),
+    Probe("listObjectEdits", ID, {"cursor": "{cursor_edits}"}, status=(404,)),
     Probe("renameDevice", {"uniqueID": "{device}"}, body={"name": "mine"}, status=(404,)),
     Probe("signOut", {"uniqueID": "{device}"}, status=(404,)),
     Probe("revokeToken", {"uniqueID": "{device}"}, status=(404,)),
