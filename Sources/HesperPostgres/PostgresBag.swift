@@ -63,7 +63,8 @@ struct PostgresBag: Bag {
     }
 
     func parcels(rescuedInto object: UniqueID, holding clock: Clock) throws -> [Parcel] {
-        try snapshot.connection.all(MergeStatements.rescuedParcels, [.scope(scope), .id(object), .clock(clock)]) { row in
+        try snapshot.connection.all(MergeStatements.rescuedParcels, [.scope(scope), .id(object), .clock(clock)]) {
+            row in
             try row.parcel(of: try row.id(4))
         }
     }

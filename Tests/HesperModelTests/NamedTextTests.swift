@@ -130,7 +130,8 @@ import Testing
         var bag = MemoryBag()
         let large = String(repeating: "x", count: Limits.textBytes)
         let names = (1...Limits.objectTexts).map { "t\($0)" + String(repeating: "n", count: Limits.nameLength - 2) }
-        #expect(try status(object(Dictionary(uniqueKeysWithValues: names.map { ($0, large) }), at: 1), &bag) == .applied)
+        #expect(
+            try status(object(Dictionary(uniqueKeysWithValues: names.map { ($0, large) }), at: 1), &bag) == .applied)
         #expect(try status(object(["more": ""], at: 2), &bag) == .rejected)
         // A text that exists can still be changed, and emptied texts count.
         #expect(try status(object([names[0]: ""], at: 3, base: 1), &bag) == .applied)
@@ -166,7 +167,8 @@ import Testing
                 Edit(.objectType, .string("recipe"), at: nil),
                 Edit(.file("photo"), .string(file.description), at: try clock(time)),
             ]
-            try bag.apply(Push([.change(Change(uniqueID: id, section: .objects, edits: edits))]), server: server, at: now)
+            try bag.apply(
+                Push([.change(Change(uniqueID: id, section: .objects, edits: edits))]), server: server, at: now)
         }
         #expect(bag.holders(of: one) == [id] && bag.holders(of: two) == [])
         guard case .entity(let entity)? = bag[id] else {
@@ -176,7 +178,8 @@ import Testing
         #expect(entity.heldAttachments == [one] && entity.heldMembers == [one])
     }
 
-    @Test("A file moves from an object to a note in one push, and a second holder is rejected") func movedFile() throws {
+    @Test("A file moves from an object to a note in one push, and a second holder is rejected") func movedFile() throws
+    {
         var bag = MemoryBag()
         let (file, note) = (UniqueID.random(), UniqueID.random())
         func change(_ id: UniqueID, _ section: Section, _ edits: [Edit]) -> Push.Element {
@@ -184,9 +187,11 @@ import Testing
         }
         let held = Edit(.file("photo"), .string(file.description), at: try clock(1))
         try bag.apply(
-            Push([change(id, .objects, [Edit(.objectType, .string("recipe"), at: nil), held])]), server: server, at: now)
+            Push([change(id, .objects, [Edit(.objectType, .string("recipe"), at: nil), held])]), server: server, at: now
+        )
         let second = change(
-            note, .notes, [Edit(.creationDate, .date(now), at: nil), Edit(.attachment(file), .bool(true), at: try clock(2))])
+            note, .notes,
+            [Edit(.creationDate, .date(now), at: nil), Edit(.attachment(file), .bool(true), at: try clock(2))])
         var outcome = try bag.apply(Push([second]), server: server, at: now)
         #expect(outcome.receipts[0].fields[Attribute.attachment(file).description]?.problem?.slug == .attachmentInUse)
         let moved = change(note, .notes, [Edit(.attachment(file), .bool(true), at: try clock(3))])

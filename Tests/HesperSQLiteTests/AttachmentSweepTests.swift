@@ -62,7 +62,8 @@ struct AttachmentSweepTests {
         #expect(await !desk.blobs.has(lostName))
     }
 
-    @Test("Of two files that an app object got at once, the one with the smaller clock is removed after the grace period")
+    @Test(
+        "Of two files that an app object got at once, the one with the smaller clock is removed after the grace period")
     func filesOfObject() async throws {
         let desk = try await SweepDesk()
         let (recipe, kept, lost) = (UniqueID.random(), UniqueID.random(), UniqueID.random())

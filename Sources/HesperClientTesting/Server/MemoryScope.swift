@@ -256,7 +256,8 @@ extension MemoryScope: Bag {
         // Only parcels from before the rescue are searched. A DeletedObject that has changed since the rescue, for example because
         // an earlier deletion arrived, has a later sequence number than the rescue. The sequence number of the rescue is then that
         // of its parcel.
-        let end = parcels[object, default: []].first { $0.parcel.isRescue }.map { min($0.sequence, sequence) } ?? sequence
+        let end =
+            parcels[object, default: []].first { $0.parcel.isRescue }.map { min($0.sequence, sequence) } ?? sequence
         return MemoryScope.parcels(parcels[id, default: []].filter { $0.sequence < end }, holding: clock)
     }
 

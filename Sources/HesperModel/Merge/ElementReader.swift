@@ -242,7 +242,9 @@ struct ElementReader {
                 let field = "\(part).\(member.name)"
                 let attribute = Attribute.namedText(member.name)
                 body(&self, attribute, member.value, field, "/\(part)/\(JSONPointer.escape(member.name))")
-                if rejected[field] != nil { drop(attribute, "\(attribute.description) must come with a valid \(field)") }
+                if rejected[field] != nil {
+                    drop(attribute, "\(attribute.description) must come with a valid \(field)")
+                }
             }
         case let other?:
             reject(part, .invalidField, "\(part) must be an object, not \(other.kind)")

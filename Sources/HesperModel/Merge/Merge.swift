@@ -231,7 +231,8 @@ public struct Merge {
         case .custom:
             (count, what) = (content.attributes.count, "attributes")
             limit = entity.section == .objects ? Limits.objectAttributes : Limits.attributes
-        case .namedText: (count, limit, what) = (content.texts.count, Limits.objectTexts, "texts, including emptied ones")
+        case .namedText:
+            (count, limit, what) = (content.texts.count, Limits.objectTexts, "texts, including emptied ones")
         case .file: (count, limit, what) = (content.files.count, Limits.objectFiles, "files, including removed ones")
         }
         guard count >= limit else { return nil }

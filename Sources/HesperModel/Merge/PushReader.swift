@@ -188,7 +188,8 @@ public enum PushReader {
             guard case .object(let map) = json, type.isAppDefined, map.members.count <= Limits.objectTexts else {
                 throw invalid(
                     field,
-                    "an object with at most \(Limits.objectTexts) names of texts, and is allowed only for objects of apps")
+                    "an object with at most \(Limits.objectTexts) names of texts, and is allowed only for objects of apps"
+                )
             }
             return map.members.map { ("\(field)/\(JSONPointer.escape($0.name))", .namedText($0.name), $0.value) }
         }

@@ -62,7 +62,8 @@ public struct Content: Sendable, Equatable {
             section == .objects && (value == .null || edit.attribute.heldAttachment(value) != nil)
                 && files.fold(name, value, at: clock)
         // The value was thinned away or has the wrong type: the edit changes nothing.
-        case (.field, _, _), (.tag, _, _), (.attachment, _, _), (.custom, _, _), (.namedText, _, _), (.file, _, _): false
+        case (.field, _, _), (.tag, _, _), (.attachment, _, _), (.custom, _, _), (.namedText, _, _), (.file, _, _):
+            false
         }
     }
 

@@ -111,7 +111,8 @@ extension StoredRow {
     public func inspectedParcel() throws -> InspectedParcel {
         let id = try id(4)
         return InspectedParcel(
-            object: id, parcel: Result { try parcel(of: id) }, clocks: [clockIfAny(5), clockIfAny(6), clockIfAny(7)], textName: stringIfAny(15),
+            object: id, parcel: Result { try parcel(of: id) }, clocks: [clockIfAny(5), clockIfAny(6), clockIfAny(7)],
+            textName: stringIfAny(15),
             bytes: bytes(3).count, matchesChecksum: parcelChecksum() == integer(14))
     }
 

@@ -142,7 +142,9 @@ extension MemoryBag: Bag {
 
     func descents(of text: Attribute, of object: UniqueID) -> [TextDescent] {
         zip(parcels[object, default: []], sequences[object, default: []]).compactMap { parcel, sequence in
-            guard parcel.text == text, let clock = parcel.textClock, !parcel.missingAncestors.isEmpty else { return nil }
+            guard parcel.text == text, let clock = parcel.textClock, !parcel.missingAncestors.isEmpty else {
+                return nil
+            }
             return TextDescent(clock: clock, missingAncestors: parcel.missingAncestors, sequence: sequence)
         }
     }

@@ -21,7 +21,8 @@ enum NamedTexts {
             push.elements.map { element in
                 switch element {
                 case .change(let change) where change.section == .notes: .change(stored(change))
-                case .deletion(let deletion) where deletion.objectType == .note: .deletion(stored(deletion, type(deletion.uniqueID)))
+                case .deletion(let deletion) where deletion.objectType == .note:
+                    .deletion(stored(deletion, type(deletion.uniqueID)))
                 case .change, .deletion, .rejected: element
                 }
             })
@@ -43,9 +44,12 @@ enum NamedTexts {
 
     private static func stored(_ deletion: Deletion, _ type: ObjectType?) -> Deletion {
         Deletion(
-            uniqueID: deletion.uniqueID, objectType: type ?? ObjectType("page.0") ?? .note, rescuedInto: deletion.rescuedInto,
+            uniqueID: deletion.uniqueID, objectType: type ?? ObjectType("page.0") ?? .note,
+            rescuedInto: deletion.rescuedInto,
             deletionDate: deletion.deletionDate,
-            seenTexts: deletion.seenTexts.map { Dictionary(uniqueKeysWithValues: $0.map { (stored($0.key), $0.value) }) },
+            seenTexts: deletion.seenTexts.map {
+                Dictionary(uniqueKeysWithValues: $0.map { (stored($0.key), $0.value) })
+            },
             textsAfter: Dictionary(uniqueKeysWithValues: deletion.textsAfter.map { (stored($0.key), $0.value) }),
             pointer: deletion.pointer)
     }
