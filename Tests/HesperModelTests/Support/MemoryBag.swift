@@ -44,7 +44,7 @@ struct MemoryBag {
         context.bounds.texts = PreparedTexts()
         context.bounds.textBytes = 0
         var outcome = try Merge.apply(push, to: self, in: context)
-        // An element has at most two texts, and the second is merged with the result of the first.
+        // For each of its texts an element may also have the base, which is merged first.
         for _ in 0..<push.elements.count * 2 where !outcome.pendingMerges.isEmpty {
             for merge in outcome.pendingMerges { context.bounds.texts?.add(merge, merge.input.outcome) }
             outcome = try Merge.apply(push, to: self, in: context)
