@@ -120,8 +120,8 @@ ROWS = [
     Row("texts of a note", "PUT", "/v1/notes/{id2}", {"texts": {"method": "x"}}, 422,
         holds={"slug": "unknown-field", "pointer": "/texts"}),
     Row("history", "GET", PATH + "/edits", holds={"edits": [
-        {"attribute": "texts.method", "value": "Boil.\n", "pushedAt": DATE, "standing": True},
-        {"attribute": "attributes.title", "value": "Soup"}]}),
+        {"attribute": "attributes.title", "value": "Soup"},
+        {"attribute": "texts.method", "value": "Boil.\n", "pushedAt": DATE, "standing": True}]}),
     Row("history of an unknown object", "GET", "/v1/objects/{id2}/edits", status=404),
     Row("history of an object as that of a note", "GET", "/v1/notes/{id}/edits", status=404),
 ]  # fmt: skip
