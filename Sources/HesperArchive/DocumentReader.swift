@@ -5,8 +5,8 @@ import HesperModel
 ///     var reader = DocumentReader { try zip.read() }
 ///     try await reader.read { location, value in … }
 ///
-/// For an export, `body` is called with the member `formatVersion` and the value 1, with the member `files`, the name `c0ffee00-…`
-/// and the value "Milk.md", and once for each element of the array `notes`.
+/// The closure is called once for each value. For an export, it receives, for example: the member `formatVersion` and the value 1;
+/// the member `files`, the name `c0ffee00-…` and the value "Milk.md"; the member `notes` and one element of this array.
 ///
 /// This type only finds where values begin and end. ``JSONReader`` parses them.
 public struct DocumentReader {
@@ -79,8 +79,8 @@ public struct DocumentReader {
         try expect("]")
     }
 
-    /// Reads the next value. An array or object ends with its closing bracket. Any other value ends before a comma, a colon or a
-    /// closing bracket.
+    /// Reads the next value. The bytes of an array or object end with its closing bracket. The bytes of any other value end before
+    /// a comma, a colon or a closing bracket.
     private mutating func value() throws -> Result<JSON, Problem> {
         guard try peek() != nil else { throw malformed("unexpected end of the document") }
         var value: [UInt8] = []

@@ -82,8 +82,8 @@ public struct Export: Sendable {
             hasher = after
             try await send(piece)
         }
-        // The archive already contains the size of the file, so the missing bytes are replaced by zeros. The report lists the
-        // file as damaged.
+        // If the stored bytes end early, zeros are added, because the archive already states the full size of the file. The report
+        // lists the file as damaged.
         var gap = blob.data.byteCount - hasher.byteCount
         while gap > 0 {
             let zeros = ByteBuffer(repeating: 0, count: Int(min(gap, Export.chunk)))

@@ -10,14 +10,15 @@ public struct ExportContents: Sendable {
         public let data: AttachmentData
     }
 
-    /// The path of `hesper.json` in the archive. The file is in a folder if the archive was unpacked and packed again.
+    /// The path of `hesper.json` in the archive. If a user unpacked the archive and packed it again, the path may begin with the
+    /// name of a folder.
     public let path: String
     /// The attachments, by their paths in the archive.
     public private(set) var attachments: [String: Attachment] = [:]
     /// The number of objects and DeletedObjects in the export.
     public private(set) var objectCount = 0
 
-    /// The names of the arrays of objects in `hesper.json`, with their sections. The section is nil for the array of
+    /// For the name of each array of objects in `hesper.json`, the section of the objects. The section is nil for the array of
     /// DeletedObjects.
     public static let sections: [String: Section?] = Dictionary(
         uniqueKeysWithValues: [("deletedObjects", nil)] + Section.allCases.map { ($0.name, $0) })

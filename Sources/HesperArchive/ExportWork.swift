@@ -41,8 +41,8 @@ final class ExportWork: @unchecked Sendable {
         let paths = try assignPaths()
         var count = 0
         var bytes = 0
-        // libarchive buffers compressed text, so the output may remain small although much text has been read. To keep each step
-        // short, the loop also ends when it has read enough text.
+        // libarchive buffers compressed text, so the output may remain small although much text has been read. Therefore the loop
+        // also ends when it has read enough text, so that each step is short.
         while zip.outputCount < ExportWork.piece, bytes < 4 * ExportWork.piece, let body = try notes.next() {
             let note = try ExportedNote(body)
             let path = names.path(

@@ -1,6 +1,6 @@
 import HesperModel
 
-/// Those properties of an attachment that an export needs.
+/// The properties of an attachment that an export needs.
 struct ExportedAttachment: Sendable {
     let uniqueID: UniqueID
     let filename: String?
@@ -14,7 +14,7 @@ struct ExportedAttachment: Sendable {
     }
 }
 
-/// Those properties of a note that an export needs.
+/// The properties of a note that an export needs.
 struct ExportedNote {
     let uniqueID: UniqueID
     let text: String
@@ -34,7 +34,8 @@ struct ExportedNote {
 }
 
 extension JSON {
-    /// The value of a member of the object; nil if this value is not an object or has no such member.
+    /// The value of the member `name` of this JSON object. Nil if this JSON value is not an object, or has no member with this
+    /// name.
     subscript(name: String) -> JSON? {
         guard case .object(let object) = self else { return nil }
         return object[name]

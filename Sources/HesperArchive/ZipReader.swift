@@ -20,8 +20,8 @@ public final class ZipReader: @unchecked Sendable {
         case tar
 
         /// The maximum ratio of the unpacked size to the size of the archive. For zip: Deflate achieves a ratio of at most 1,032
-        /// (zlib technical details). A larger ratio is possible only with overlapping files or another compression method, which
-        /// occur only in zip bombs. A tar file without compression contains all bytes.
+        /// (zlib technical details). Only zip bombs have a larger ratio, by means of overlapping files or another compression
+        /// method. For tar: the files are not compressed, so the archive is at least as large as its files.
         fileprivate var maximumRatio: Int64 {
             switch self {
             case .zip: 1_032
@@ -29,8 +29,8 @@ public final class ZipReader: @unchecked Sendable {
             }
         }
 
-        /// The format of a file by its first bytes; nil if it is no archive. Zip files without entries have a different signature,
-        /// which is also accepted.
+        /// The format of a file according to its first bytes; nil if the file is neither a zip nor a tar file. Zip files without
+        /// entries have a different signature, which is also accepted.
         public init?(of path: String) {
             let bytes = ZipReader.beginning(of: path, 512)
             if [ZipReader.fileSignature, ZipReader.emptySignature].contains(Array(bytes.prefix(4))) {
@@ -112,7 +112,7 @@ public final class ZipReader: @unchecked Sendable {
                 var entry: OpaquePointer?
                 let result = archive_read_next_header(archive, &entry)
                 if result == ARCHIVE_EOF { return nil }
-                // ARCHIVE_WARN means that a name could not be converted to UTF-8.
+                // ARCHIVE_WARN means that a name could not be converted to UTF-8. The entry is used nevertheless.
                 guard result == ARCHIVE_OK || result == ARCHIVE_WARN, let entry else { throw broken }
                 guard archive_entry_is_encrypted(entry) == 0 else {
                     throw ArchiveError("\(path) is encrypted. Unpack it and import the folder.")

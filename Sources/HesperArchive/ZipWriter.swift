@@ -19,7 +19,7 @@ final class ZipWriter {
     /// Collects the bytes that libarchive writes. It is a class because libarchive holds a pointer to it.
     private final class Output {
         var buffer = ByteBuffer()
-        /// Whether further output is discarded.
+        /// Whether output from now on is discarded.
         var isDiscarded = false
     }
 
@@ -47,8 +47,8 @@ final class ZipWriter {
     }
 
     deinit {
-        // `archive_write_free` completes an unfinished archive, which produces more output. This output is not needed. It is
-        // reported as written, because libarchive does not free all memory if writing fails.
+        // `archive_write_free` completes an unfinished archive, which produces more output. This output is discarded, but
+        // libarchive is told that it was written: if a write fails, libarchive does not free all of its memory.
         output.isDiscarded = true
         ZipLocale.with { _ = archive_write_free(archive) }
     }
@@ -64,7 +64,7 @@ final class ZipWriter {
             archive_entry_set_pathname_utf8(entry, path)
             archive_entry_set_filetype(entry, ZipReader.regularFile)
             archive_entry_set_perm(entry, 0o644)
-            // libarchive writes the date as a 32-bit number of seconds.
+            // The date is limited to 32 bits, because libarchive writes it as a 32-bit number of seconds since 1970.
             let seconds = min(max(date.milliseconds / 1_000, 0), Int64(Int32.max))
             archive_entry_set_mtime(entry, time_t(seconds), 0)
             if let byteCount { archive_entry_set_size(entry, byteCount) }

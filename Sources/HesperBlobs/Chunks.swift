@@ -36,8 +36,8 @@ struct Chunks<Bytes: AsyncSequence>: AsyncSequence where Bytes.Element == ByteBu
             guard !isAtEnd else { return nil }
             if let piece = try await bytes.next() { return piece }
             isAtEnd = true
-            // If the task is cancelled, some sources return nil as at the end of the data. This check distinguishes the two
-            // cases.
+            // If the task is cancelled, some sources return nil, as they do at the end of the data. This check distinguishes the
+            // two cases.
             try Task.checkCancellation()
             return nil
         }

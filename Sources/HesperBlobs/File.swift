@@ -72,8 +72,8 @@ enum File {
         return true
     }
 
-    /// Creates a folder and those of its parents that do not exist. Only the owner can access the new folders. They are durable
-    /// when this returns.
+    /// Creates a folder, and the parent folders that do not exist. Only the owner can access the new folders. They are durable when
+    /// this function returns.
     static func makeFolder(_ path: String) throws {
         let parent = parent(of: path)
         // Another process may remove a new folder while it is empty, so the creation is retried.

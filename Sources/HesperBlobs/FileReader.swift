@@ -36,9 +36,8 @@ final class FileReader: Sendable {
         }
     }
 
-    /// Returns the bytes of a range of the file. They are read in pieces on a thread of the pool.
-    /// - Parameters:
-    ///   - first: the bytes at the start of the range, if they have already been read; otherwise nil.
+    /// Returns the bytes of a range of the file. They are read piece by piece on threads of `pool`.
+    /// - Parameter first: the bytes at the start of the range, if they have already been read; otherwise nil.
     func bytes(_ range: Range<Int64>, first: ByteBuffer? = nil, pool: NIOThreadPool) -> BlobBytes {
         let state = NIOLockedValueBox((offset: range.lowerBound, first: first))
         return BlobBytes {

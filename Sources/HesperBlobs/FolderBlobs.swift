@@ -52,7 +52,8 @@ public struct FolderBlobs: BlobStore {
         }
     }
 
-    /// Creates a hard link to the file if the file and the blobs are on the same file system. Otherwise, the file is copied.
+    /// Stores the file as a blob. Creates a hard link to the file if the file and the blobs are on the same file system. Otherwise,
+    /// copies the file.
     public func adopt(
         _ path: String, as name: BlobName, checking check: @escaping @Sendable (AttachmentData) throws -> Void
     ) async throws -> AttachmentData {

@@ -1,8 +1,8 @@
 import NIOPosix
 
 extension NIOThreadPool {
-    /// Runs blocking code on a thread of the pool. Unlike `runIfActive`, this function ignores the cancellation of the task. If a
-    /// client disconnects, writes and their clean-up are therefore completed.
+    /// Runs blocking code on a thread of the pool. Unlike `runIfActive`, this function ignores the cancellation of the task, so
+    /// writes and their clean-up are completed even if the client disconnects.
     func run<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { done in
             submit { state in

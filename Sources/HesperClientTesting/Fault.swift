@@ -58,7 +58,7 @@ struct PlannedFault: Sendable {
 }
 
 extension Fault {
-    /// The problem with which the server responds instead of processing the request; nil if it processes the request.
+    /// The problem that the server returns instead of processing the request; nil for faults that have another effect.
     var refusal: Problem? {
         switch self {
         case .unavailable(let seconds): .unavailable(retryAfter: seconds)

@@ -21,7 +21,7 @@ public final class MemoryServer: Sendable {
     /// Creates a server without accounts.
     /// - Parameters:
     ///   - seed: determines the IDs and tokens that the server makes.
-    ///   - now: returns the actual time, for example that of a ``VirtualClock``. The server's clock differs from it by
+    ///   - now: returns the actual time, for example the time of a ``VirtualClock``. The server's clock differs from it by
     ///     ``clockError``.
     public init(seed: UInt64 = 0, now: @escaping @Sendable () -> Date = { Date() }) {
         state = Locked(State(server: FaultyServer(seed: seed)))
@@ -90,8 +90,8 @@ public final class MemoryServer: Sendable {
     public func backUp() -> Backup { state.withLock { Backup(backup: $0.server.core.backUp()) } }
 
     /// Replaces the database with a backup. All sync tokens expire, as after `hesper restore`.
-    /// - Parameter signingOut: whether all devices are signed out. Otherwise the devices of the backup remain signed
-    ///   in.
+    /// - Parameter signingOut: whether all devices are signed out. If false, the devices that were signed in at the time of the
+    ///   backup are signed in again.
     public func restore(_ backup: Backup, signingOut: Bool = false) {
         change { $0.restore(backup.backup, signingOut: signingOut) }
     }

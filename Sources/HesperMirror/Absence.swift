@@ -1,7 +1,7 @@
 import Foundation
 
-/// Records since when the file of a note or attachment has been missing, and in how many scans of the folder. If the file does not
-/// return, the note or attachment is deleted.
+/// The time since which the file of a note or attachment has been missing, and the number of scans of the folder in which it was
+/// missing. If the file does not return, the note or attachment is deleted.
 struct Absence: Codable, Equatable, Sendable {
     /// The time of the first scan in which the file was missing, in seconds since 1970.
     let since: Double
@@ -19,10 +19,10 @@ struct Absence: Codable, Equatable, Sendable {
     /// of all files.
     static let limit = 10
 
-    /// Counts another scan in which a file was missing.
-    /// - Parameter absence: the record of the earlier scans; nil if the file was not missing in the previous scan.
+    /// Counts one more scan in which a file was missing.
+    /// - Parameter absence: the record of the earlier scans; nil if the previous scan found the file.
     static func counting(_ absence: Absence?, at now: Double) -> Absence {
-        // The clock may have been set back, so the earlier time is kept.
+        // If the clock was set back since the first scan, the current time is the earlier one.
         Absence(since: min(absence?.since ?? now, now), scans: (absence?.scans ?? 0) + 1)
     }
 

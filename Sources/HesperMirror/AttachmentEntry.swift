@@ -15,10 +15,9 @@ struct AttachmentEntry: Codable, Equatable, Sendable {
     var hashed: Int64
     /// Whether the text of the note has ever linked to the file since the note got the attachment.
     var wasLinked: Bool
-    /// Whether the note was deleted because the note's file was deleted. The file of the attachment then stays in the
-    /// folder.
+    /// Whether the note was deleted because the note's file was deleted. The file of the attachment then stays in the folder.
     var isReleased = false
-    /// The absence of the file; nil unless the file was missing in the last scan.
+    /// The absence of the file; nil if the last scan found the file.
     var absence: Absence?
 }
 
@@ -34,9 +33,10 @@ struct MirrorAttachment: Equatable, Sendable {
     var ending: String
     var sha256: String?
     var byteCount: Int64 = 0
-    /// Whether the bytes are on this device. It is only determined for attachments without a file.
+    /// Whether the bytes are on this device. It is determined only for attachments without a file, and is false for all others.
     var hasBytes = false
-    /// Whether the text of the note contains the ID of the attachment. It is only determined if several attachments have this path.
+    /// Whether the text of the note contains the ID of the attachment. It is determined only if several attachments have the same
+    /// path, and is otherwise false.
     var isMarked = false
 }
 

@@ -1,8 +1,8 @@
 import Foundation
 import HesperClient
 
-/// Stores the last known state of the file of each attachment (``AttachmentEntry``). A change of this map is saved in the local
-/// store, in the same transaction as the edits of notes and attachments that belong to the change.
+/// Stores the last known state of the file of each attachment (``AttachmentEntry``). A change of this map and the corresponding
+/// edits of notes and attachments are saved in the local store in one transaction.
 final class AttachmentMap {
     private let store: LocalStore
     private(set) var entries: [AttachmentID: AttachmentEntry]
@@ -49,7 +49,7 @@ final class AttachmentMap {
 
     func forget(_ id: AttachmentID) async throws { try await change { _, changes in changes[id] = .some(nil) } }
 
-    /// Saves new stamps of files that were hashed again and are unchanged.
+    /// Saves the new stamps of files whose bytes were hashed again and have not changed.
     func confirm(_ confirmed: [AttachmentID: (stamp: FileStamp, hashed: Int64)]) async throws {
         var changed: Changes = [:]
         for (id, (stamp, hashed)) in confirmed {

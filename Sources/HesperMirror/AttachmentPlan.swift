@@ -1,8 +1,8 @@
 import Foundation
 import HesperModel
 
-/// The actions of one round for attachments and their files, computed from the files of the folder, the links of the notes, the entries
-/// of the mirror, and the attachments of the store. It is a pure value.
+/// The actions of one round for attachments and their files. They are computed, without I/O, from the files of the folder, the
+/// links of the notes, the entries of the mirror, and the attachments of the store.
 struct AttachmentPlan: Sendable {
     enum Action: Equatable, Sendable {
         /// A file to which a note links becomes an attachment of the note.
@@ -13,7 +13,8 @@ struct AttachmentPlan: Sendable {
         case replace(AttachmentID, path: String)
         /// The user moved the file: a new attachment with the new path takes the place of the old one.
         case follow(AttachmentID, from: String, to: String)
-        /// The note of the attachment was deleted or no longer links to the file. Another note links to it, and gets the attachment.
+        /// The note of the attachment was deleted or no longer links to the file, but another note links to the file: the other
+        /// note gets the attachment.
         case handOver(AttachmentID, path: String, to: NoteID)
         /// An attachment without a file gets a file.
         case make(AttachmentID, path: String)
@@ -25,8 +26,8 @@ struct AttachmentPlan: Sendable {
         /// An attachment without a file has the path and the bytes of another attachment, and the notes of both link to the file:
         /// the attachment is removed from its note.
         case drop(AttachmentID)
-        /// The attachment of a file has the path and the bytes of another attachment: the file is assigned to the other attachment,
-        /// and the first attachment is removed from its note.
+        /// The attachment of a file has the path and the bytes of a second attachment: the file is assigned to the second
+        /// attachment, and the first attachment is removed from its note.
         case yield(AttachmentID, to: AttachmentID)
         /// The attachment was removed on another device: the file is moved to the trash.
         case trash(AttachmentID, path: String)
@@ -39,7 +40,7 @@ struct AttachmentPlan: Sendable {
         /// No note has the attachment any more, and the file is missing or stays in the folder as an ordinary file: the entry is
         /// removed.
         case forget(AttachmentID)
-        /// The attachment now belongs to another note, or its note now links to the file: the entry is updated.
+        /// The attachment now belongs to a different note, or its note now links to the file: the entry is updated.
         case note(AttachmentID, NoteID, isLinked: Bool)
     }
 
@@ -58,8 +59,8 @@ struct AttachmentPlan: Sendable {
 
     /// The input from which a plan is computed.
     struct Situation: Sendable {
-        /// The files to which notes link, and the files that belong or may belong to attachments, by path. Other files may be left
-        /// out.
+        /// The files to which notes link, and the files that belong or may belong to attachments, by path. Files that are neither
+        /// may be left out.
         var files: [String: AttachableFile] = [:]
         /// The attachments whose files were not found although the files may exist, and for each the reason, such as an unmounted
         /// file system.
@@ -76,7 +77,7 @@ struct AttachmentPlan: Sendable {
         var attachments: [AttachmentID: MirrorAttachment] = [:]
         /// All attachments that exist, including those that belong to no note.
         var existing: Set<AttachmentID> = []
-        /// The attachments that have an entry and that the server does not have.
+        /// The attachments that have an entry but are not on the server.
         var unsent: Set<AttachmentID> = []
         /// The attachments that the server refused.
         var refused: Set<AttachmentID> = []
@@ -89,8 +90,8 @@ struct AttachmentPlan: Sendable {
         var now = Date()
         var isPullOnly = false
         var isConfirmed = false
-        /// Whether attachments whose files are missing are kept. This is so while a question about the deletion of notes is
-        /// unanswered.
+        /// Whether attachments whose files are missing are kept. It is true while the user has not answered a question about the
+        /// deletion of notes.
         var keepsAll = false
         /// Whether some files have not become notes yet. Until their links are known, no file is moved to the trash.
         var isUnfinished = false
@@ -128,8 +129,8 @@ struct AttachmentPlan: Sendable {
 
     // MARK: Files that were moved
 
-    /// Finds the files that the user moved, for the entries at whose paths there is no file. A moved file is recognized by its
-    /// inode and the creation time of the inode, or else by its hash, if the hash is unique.
+    /// For each entry whose file is not at its path, finds the file that the user has moved. A moved file is recognized by its
+    /// inode and the creation time of the inode, or else by its hash, if no other file has the same hash.
     private func locate() -> [AttachmentID: AttachableFile] {
         let missing = situation.entries.filter { files[$0.value.path] == nil && situation.unseen[$0.key] == nil }
         guard !missing.isEmpty else { return [:] }
@@ -391,7 +392,7 @@ struct AttachmentPlan: Sendable {
 }
 
 extension AttachmentPlan.Action {
-    /// The attachment of the action if it had an entry before the action; otherwise nil.
+    /// The attachment of the action; nil if the attachment had no entry before the action.
     var id: AttachmentID? {
         switch self {
         case .create, .adopt, .make, .fetch, .drop: nil

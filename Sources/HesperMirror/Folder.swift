@@ -158,8 +158,8 @@ final class Folder: Sendable {
 
     // MARK: Writing
 
-    /// The folder in which new contents are written before they are moved to their paths. Replaced contents are in it until the caller
-    /// has processed them.
+    /// The folder for temporary files. New contents are written here before they are moved to their paths. Replaced contents stay
+    /// here until the caller has processed them.
     static let temporary = "\(Marker.folderName)/tmp"
     /// The end of the names of temporary files that contain bytes of attachments. Such a file may be deleted, because the bytes are
     /// also in the local copy.
@@ -274,7 +274,7 @@ final class Folder: Sendable {
     }
 
     /// Moves a file, unless there is something at the new path.
-    /// - Returns: whether it was moved.
+    /// - Returns: whether the file was moved.
     func move(_ path: String, to other: String) throws -> Bool {
         try withParent(of: path) { parent, name in
             try withParent(of: other, creating: true) { otherParent, otherName in
@@ -289,7 +289,7 @@ final class Folder: Sendable {
         }
     }
 
-    /// Removes a temporary file that a replacement left behind.
+    /// Removes the temporary file that contains the replaced contents of a file.
     func removeTemporary(_ name: String) {
         guard let temporary = try? open(Folder.temporary) else { return }
         defer { close(temporary) }

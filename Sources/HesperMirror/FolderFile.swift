@@ -11,7 +11,7 @@ struct FileStamp: Codable, Equatable, Sendable {
     /// The time at which the inode was created; 0 if the file system does not store it. File systems reuse the inode number of a
     /// deleted file, so a file is identified by its inode number together with this time.
     var born: Int64
-    /// Whether the file is on another file system, which is mounted within the folder.
+    /// Whether the file is on a different file system than the folder, because a file system is mounted within the folder.
     var isMounted = false
 
     /// Whether two stamps belong to the same file; false if the file system does not store ``born``.

@@ -2,8 +2,8 @@ import CFolder
 import Foundation
 import HesperModel
 
-/// Finds the files of a folder and the hashes of their contents. A file is read only if, according to its ``FileStamp``, it may
-/// have changed since it was last read.
+/// Finds the files of a folder and computes the hashes of their contents. A file is read only if, according to its ``FileStamp``,
+/// it may have changed after it was last read.
 struct FolderScanner {
     /// The result of a scan.
     struct Result: Sendable {
@@ -34,8 +34,8 @@ struct FolderScanner {
         fileprivate(set) var mounts: Set<String> = []
         fileprivate(set) var rules = IgnoreRules()
 
-        /// The reason why a file may exist although it was not found; nil if the file is missing.
-        /// - Parameter wasMounted: whether the file was on another file system when it was last scanned.
+        /// The reason why a file may exist although the scan did not find it; nil if the file is missing.
+        /// - Parameter wasMounted: whether the file was on another file system when a scan last found it.
         func reason(_ path: String, wasMounted: Bool) -> SkippedFile.Reason? {
             if let reason = closed.first(where: { path.hasPrefix($0.prefix) })?.reason { return reason }
             if rules.ignores(path) { return .ignored }
@@ -44,16 +44,16 @@ struct FolderScanner {
     }
 
     private let folder: Folder
-    /// The contents of files that have no entry, or that differ from their entry.
+    /// The contents of files that have no entry yet, or that differ from their entry, by path.
     private var cache: [String: (stamp: FileStamp, hashed: Int64, content: FolderFile.Content)] = [:]
 
-    /// The minimum time between the last change of a file and reading the file, in nanoseconds. A file that was changed later may
-    /// be partly written.
+    /// The time for which a file must be unchanged before it is read, in nanoseconds. If the last change is more recent, another
+    /// program may still be writing the file.
     let quietTime: Int64
     static let defaultQuietTime: Int64 = 1_000_000_000
-    /// The minimum time between the last change of a file and hashing the file, in nanoseconds. A file that was hashed earlier is
-    /// hashed again: it may have been changed since without a change of its stamp, because the times of some file systems are
-    /// coarse.
+    /// The time for which a file must be unchanged before its hash is trusted, in nanoseconds. A file that was hashed sooner after
+    /// its last change is hashed again by the next scan. Some file systems store times so coarsely that a further change would have
+    /// left the stamp the same.
     static let coarseness: Int64 = 2_000_000_000
 
     init(_ folder: Folder, quietTime: Int64) { (self.folder, self.quietTime) = (folder, quietTime) }
@@ -177,8 +177,8 @@ struct FolderScanner {
             }
         }
 
-        /// Adds the known files that this scan did not find although they may exist, for example because they are ignored
-        /// (``Unseen``). Otherwise they would count as missing.
+        /// Adds known files to the result that this scan did not find although they may exist (``Unseen``), for example because
+        /// they are ignored. Files that are not in the result count as missing.
         mutating func addHidden() {
             result.closed = result.unseen.closed.map(\.prefix)
             let seen = Set(result.files.map(\.path))

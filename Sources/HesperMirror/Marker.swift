@@ -50,11 +50,11 @@ struct Marker: Codable, Equatable, Sendable {
 public struct MirrorError: Error, Equatable, CustomStringConvertible {
     public enum Kind: Int32, Sendable {
         case failed = 1
-        /// The command line lacks something, such as a password, or does not fit the folder.
+        /// The arguments of the command are incomplete, for example without a password, or do not fit the folder.
         case usage = 2
         /// The person must sign in again.
         case signInAgain = 3
-        /// A question must be answered first.
+        /// The user must answer a question first.
         case question = 4
     }
 

@@ -29,7 +29,8 @@ final class Mirror {
         var isFetching = false
         /// Whether some files were changed a moment ago. Another round should follow after ``FolderScanner/quietTime``.
         var isSettling = false
-        /// The earliest change of a file that was changed a moment ago, in nanoseconds since 1970, if it is known.
+        /// The time of the earliest change, in nanoseconds since 1970, among the files that were changed a moment ago; nil if it is
+        /// not known.
         var settlingSince: Int64?
 
         /// The number of all changes, in the store and in the folder.
@@ -72,7 +73,8 @@ final class Mirror {
 
     // MARK: Planning
 
-    /// Makes the plan of a round that would run now. Saves the stamps of files that were hashed again.
+    /// Makes the plan for a round that begins now. Saves the new stamps of files whose bytes were hashed again and have not
+    /// changed.
     func plan(isConfirmed: Bool = false) async throws -> (notes: MirrorPlan, attachments: AttachmentPlan) {
         let (scan, plan) = try await planNotes(isConfirmed: isConfirmed)
         var context = context(scan, plan, isConfirmed: isConfirmed)
@@ -118,7 +120,7 @@ final class Mirror {
         return (scan, MirrorPlan(situation))
     }
 
-    /// Reads all notes, and for each deleted note whose text was kept in another note, the ID of the other note. The details of a
+    /// Reads all notes, and for each deleted note whose text was kept in a second note, the ID of the second note. The details of a
     /// note are read only if the note has no file or was changed.
     private func notes() async throws -> ([NoteID: MirrorNote], continuations: [NoteID: NoteID]) {
         let entries = map.entries
@@ -208,7 +210,8 @@ final class Mirror {
         do {
             count(try await map.commit(batch.map(\.change)), batch, &report)
         } catch {
-            // At least one change is not possible. Each change is now committed by itself, so that the others succeed.
+            // At least one change in the batch is not possible. Each change is now committed in a separate transaction, so that the
+            // possible changes succeed.
             for pending in batch {
                 do {
                     count(try await map.commit([pending.change]), [pending], &report)
@@ -293,8 +296,8 @@ final class Mirror {
         }
     }
 
-    /// Joins a file and a note that belong together but differ, if the file has a former text of the note. Otherwise the file becomes a
-    /// separate new note, and the note is not changed.
+    /// Joins a file and a note that belong together but differ, if the file has a former text of the note. If it does not, the file
+    /// becomes a new note, and the existing note is not changed.
     private func reconcile(_ id: NoteID, _ path: String, _ report: inout Report) async throws {
         guard !isPullOnly else {
             report.skipped.append(SkippedFile(path: path, reason: .pullOnly))
@@ -366,7 +369,7 @@ final class Mirror {
         }
     }
 
-    /// A file that was replaced. A program that has the file open may still write to it.
+    /// A file that the mirror replaced. If a program still has the file open, the program may write to it.
     private struct FormerFile {
         let name: String
         let id: NoteID
@@ -381,9 +384,9 @@ final class Mirror {
     /// The time for which a program may have a file open while it saves the file, in nanoseconds.
     private static let savingTime: Int64 = 5_000_000_000
 
-    /// Removes files that were replaced more than ``savingTime`` ago. Text that a program has written to such a file since then is
-    /// merged; other contents go to the trash.
-    /// - Parameter isAtEnd: whether the mirror is ending, so that all these files are removed now.
+    /// Removes files that were replaced more than ``savingTime`` ago. If a program wrote text to a file after it was replaced, the
+    /// text is merged into the note. Other bytes go to the trash.
+    /// - Parameter isAtEnd: whether the mirror is ending, so that all replaced files are removed now.
     func removeFormerFiles(_ report: inout Report, isAtEnd: Bool = false) async throws {
         var rest: [FormerFile] = []
         for var former in formerFiles {

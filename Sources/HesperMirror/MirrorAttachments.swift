@@ -2,15 +2,15 @@ import Foundation
 import HesperClient
 import HesperModel
 
-/// Syncs the attachments of notes with the files to which the notes link. Each round of the attachments follows a round of the
-/// notes.
+/// Syncs the attachments of notes with the files to which the notes link. Each round for notes is followed by a round for
+/// attachments.
 final class MirrorAttachments {
-    /// The input of a round of the attachments, which the preceding round of the notes determines.
+    /// The input of a round for attachments. The round for notes before it produces this input.
     struct Context {
         var scan: FolderScanner.Result
         var notes: [NoteID: MirrorEntry]
-        /// The files that become notes or are joined with notes in this round, with their texts. Only set for a plan
-        /// that is shown and not carried out.
+        /// The files that become notes or are joined with notes in this round, with their texts. It is set only if the plan is
+        /// shown and not carried out.
         var newNotes: [String: (note: NoteID?, text: String)] = [:]
         var now: Date
         var isConfirmed = false
@@ -151,8 +151,7 @@ final class MirrorAttachments {
         }
     }
 
-    /// Reads those properties of attachments that the plan needs only for some of the attachments, such as
-    /// ``MirrorAttachment/hasBytes``.
+    /// Reads properties that the plan needs for only some of the attachments, such as ``MirrorAttachment/hasBytes``.
     private static func readDetails(
         _ tx: ReadTransaction, _ entries: [AttachmentID: AttachmentEntry], _ situation: inout AttachmentPlan.Situation
     ) throws {
@@ -205,7 +204,8 @@ final class MirrorAttachments {
         situation.paths.formUnion(context.scan.blocked.keys)
     }
 
-    /// The size below which a file is used without requesting the maximum size from the server: nearly all servers accept such files.
+    /// The size, in bytes, up to which files are used without a request for the server's maximum size. Nearly all servers accept
+    /// files of this size.
     private static let largeBytes: UInt64 = 64 << 10
 
     /// The maximum size of an attachment. It is requested from the server when the first large file is found, and saved.
@@ -294,7 +294,7 @@ final class MirrorAttachments {
         case .remove(let id): try await remove(id, &report)
         case .forget(let id):
             try await map.forget(id)
-            // The refusals no longer matter: the file is gone, or it will become another attachment.
+            // The refusals no longer matter, because the file is gone or will become a different attachment.
             for refusal in refusals.removeValue(forKey: id) ?? [] { try await store.dismiss(refusal) }
             report.isIncomplete = true
         case .note(let id, let note, let isLinked):
@@ -396,7 +396,7 @@ final class MirrorAttachments {
         report.detached += 1
     }
 
-    /// Removes an attachment whose file belongs to another attachment from now on.
+    /// Removes an attachment from its note, because its file now belongs to another attachment.
     private func yield(_ id: AttachmentID, to new: AttachmentID, _ report: inout Mirror.Report) async throws {
         guard var entry = entries[id], let former = holders[id], let holder = holders[new] else { return }
         entry.note = holder

@@ -4,8 +4,8 @@ import HesperClient
 typealias Note = HesperClient.Note
 typealias NoteID = ObjectID<Note>
 
-/// The state of a note's file when it was last compared with the note. The text of the file at that time, which is the base of the
-/// next edit, is stored separately.
+/// The state of a note's file when it was last compared with the note. The text that the file had at that time is stored
+/// separately. It is the base of the next edit.
 struct MirrorEntry: Codable, Equatable, Sendable {
     /// The path of the file, relative to the folder.
     var path: String
@@ -23,12 +23,12 @@ struct MirrorEntry: Codable, Equatable, Sendable {
     var version: String
     /// Whether the mirror named the file `Untitled`, because the note had no words.
     var isUntitled = false
-    /// The absence of the file; nil unless the file was missing in the last scan.
+    /// The absence of the file; nil if the last scan found the file.
     var absence: Absence?
     /// Hashes of former contents of the file, latest last.
     var formerHashes: [String] = []
 
-    /// The maximum number of `formerHashes`. They are used to detect that many files have former contents again.
+    /// The maximum number of `formerHashes`. These hashes are used to detect that many files have returned to former contents.
     private static let formerLimit = 16
 
     /// Records new contents of the file.
@@ -46,7 +46,7 @@ struct MirrorEntry: Codable, Equatable, Sendable {
 
 /// A note, with the properties that a round of the mirror needs.
 struct MirrorNote: Equatable, Sendable {
-    /// A text that changes whenever the note changes.
+    /// A string that differs after each change of the note.
     var version: String
     /// The properties of the note; nil if the note has a file and was not changed since it was compared with the file.
     var detail: Detail?

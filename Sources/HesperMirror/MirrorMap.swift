@@ -2,8 +2,8 @@ import Foundation
 import HesperClient
 import HesperModel
 
-/// Stores the last known state of the file of each note (``MirrorEntry``). A change of this map is saved in the local store, in the
-/// same transaction as the edits of notes that belong to the change, so that the process can be killed at any time.
+/// Stores the last known state of the file of each note (``MirrorEntry``). A change of this map and the corresponding edits of
+/// notes are saved in the local store in one transaction, so that the process can be killed at any time.
 final class MirrorMap {
     let store: LocalStore
     private(set) var entries: [NoteID: MirrorEntry]
@@ -29,8 +29,8 @@ final class MirrorMap {
         /// The list of the files that are being created.
         static let new = "mirror.new"
         static func former(_ id: NoteID) -> String { "mirror.former.\(id)" }
-        /// The prefix under which the texts of a deleted note's file are saved, by the path of the file. An editor may still show
-        /// these texts.
+        /// The prefix of the name under which the texts of a deleted note's file are saved. The path of the file follows the
+        /// prefix. An editor may still show these texts.
         static let gone = "mirror.gone."
     }
 
@@ -49,7 +49,7 @@ final class MirrorMap {
         return result
     }
 
-    /// A change of an entry, and of its note, that can share a transaction with other changes.
+    /// A change of an entry and its note. Several changes can be made in one transaction.
     struct Change: Sendable {
         let id: NoteID
         /// Makes the change. Returns whether it was possible.
@@ -72,7 +72,7 @@ final class MirrorMap {
         return results.map(\.isDone)
     }
 
-    /// Saves new stamps of files that were hashed again and are unchanged.
+    /// Saves the new stamps of files whose bytes were hashed again and have not changed.
     func confirm(_ confirmed: [NoteID: (stamp: FileStamp, hashed: Int64)]) async throws {
         guard !confirmed.isEmpty else { return }
         var changed: [NoteID: MirrorEntry] = [:]
@@ -108,7 +108,8 @@ final class MirrorMap {
         }
     }
 
-    /// Removes the texts that were saved under ``Names/gone`` if they were replaced more than a day ago.
+    /// Removes the texts that were saved for the path of a deleted note's file (``Names/gone``), if all of them were replaced more
+    /// than a day ago.
     func removeOldTexts(at now: Double) async throws {
         let old = try await store.read { try $0.locals(withPrefix: Names.gone) }.filter { _, value in
             try JSONDecoder().decode([FormerText].self, from: value).allSatisfy {
@@ -130,8 +131,8 @@ final class MirrorMap {
         }
     }
 
-    /// Completes the map after a process was killed: adds entries for those files of the saved list that the process had already
-    /// created.
+    /// Completes the map after a process was killed. The process had saved a list of files that it was about to create. Adds
+    /// entries for the files of this list that it created.
     /// - Parameter isMade: returns whether a file of the list exists and was created from its note.
     func resume(settingPath: Bool, _ isMade: (NewFile) -> Bool) async throws {
         guard let value = try await store.read({ try $0.local(Names.new) }) else { return }
@@ -208,8 +209,8 @@ final class MirrorMap {
             changed.version = isEqual ? try tx.version(of: id) ?? "" : ""
             entry = changed
             try tx.setBase(content.text, of: id)
-            // From now on, the editor shows this text. The next text that the editor saves is an edited version of this text, or of
-            // a text that the mirror has written by then.
+            // The editor now shows this text. The next text that the editor saves is an edited version of this text, or of a later
+            // text that the mirror writes before then.
             let saved = FormerText(text: content.text, replaced: now, wasSavedStale: true)
             try tx.setFormer(base.isStale ? [saved] : [], of: id)
             return !isEqual
@@ -330,8 +331,8 @@ final class MirrorMap {
         }
     }
 
-    /// Separates a file from its note, which was deleted on another device. The file then belongs to the note `rescue`. If `rescue`
-    /// is nil, the file becomes a new note in the next round.
+    /// Removes the connection between a file and its note, which was deleted on another device. The file then belongs to the note
+    /// `rescue`. If `rescue` is nil, the file becomes a new note in the next round.
     func detach(_ id: NoteID, path: String, into rescue: NoteID?) async throws {
         let (before, settled) = (entries[id], rescue)
         let moved: MirrorEntry? = try await store.write { tx in
@@ -423,14 +424,15 @@ extension WriteTransaction {
         }
     }
 
-    /// The texts that are saved for a path because its note was deleted. An editor may still show them.
+    /// The texts that were saved when the note with the file at this path was deleted. An editor may still show them.
     fileprivate func gone(_ path: String) throws -> [FormerText] {
         guard let value = try local(MirrorMap.Names.gone + path) else { return [] }
         return try JSONDecoder().decode([FormerText].self, from: value)
     }
 
     /// Removes the texts that are saved for an entry.
-    /// - Parameter path: the path of the entry's file, if an editor may still show its text.
+    /// - Parameter path: the path of the entry's file, if an editor may still show its text. The texts are then saved under
+    ///   ``MirrorMap/Names/gone`` instead.
     fileprivate func forget(_ id: NoteID, at path: String? = nil) throws {
         if let path {
             let shown = FormerText(text: try base(of: id), replaced: Date().timeIntervalSince1970)

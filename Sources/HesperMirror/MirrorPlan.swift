@@ -1,8 +1,8 @@
 import Foundation
 import HesperModel
 
-/// The actions of one round, computed from the files of the folder, the entries of the mirror, and the notes of the store. It is a pure
-/// value.
+/// The actions of one round for notes and their files. They are computed, without I/O, from the files of the folder, the entries of
+/// the mirror, and the notes of the store.
 struct MirrorPlan: Sendable {
     enum Action: Equatable, Sendable {
         /// The user moved the file: its path is set in the entry and in the note.
@@ -23,8 +23,8 @@ struct MirrorPlan: Sendable {
         case relocate(NoteID, from: String, to: String)
         /// The note was deleted on another device: the file is moved to the trash.
         case trash(NoteID, path: String)
-        /// The note was deleted on another device, but its file was changed: the file is assigned to the note in which text of the
-        /// deleted note was kept. If there is no such note, the file becomes a new note.
+        /// The note was deleted on another device, but its file was changed on this device. If text of the note was kept in another
+        /// note, the file is assigned to that note. Otherwise, the file becomes a new note.
         case detach(NoteID, path: String, into: NoteID?)
         /// The file is missing: the scan is counted (``Absence``). If the file does not return, its note is deleted later.
         case miss(NoteID)
@@ -42,7 +42,7 @@ struct MirrorPlan: Sendable {
     enum Question: Equatable, Sendable {
         /// Whether to delete these notes. Asked if many or all files of notes are missing.
         case deletions([NoteID])
-        /// Whether to send the changes of these notes. Asked if many files have former contents again.
+        /// Whether to send the changes of these notes. Asked if many files have returned to former contents.
         case reversions([NoteID])
         /// Whether to remove these attachments. Asked if many files of attachments are missing.
         case attachments([AttachmentID])
@@ -53,18 +53,17 @@ struct MirrorPlan: Sendable {
     private(set) var skipped: [SkippedFile] = []
     /// Whether some files were changed a moment ago, so that another round must follow soon.
     private(set) var isSettling = false
-    /// The earliest time of a change among the files that were changed a moment ago, in nanoseconds since 1970; nil if there are
-    /// none.
+    /// The time of the oldest change that makes ``isSettling`` true, in nanoseconds since 1970; nil if ``isSettling`` is false.
     private(set) var settlingSince: Int64?
     /// The notes that are deleted in a later round if their missing files do not return. Notes for which the user must answer a
     /// question first are not included.
     private(set) var waiting: [NoteID] = []
-    /// All notes whose files are missing, except notes whose texts were changed after the last comparison with their files.
+    /// All notes whose files are missing, except notes whose texts were changed since they were last compared with their files.
     private(set) var missing: [NoteID] = []
 
     /// The input from which a plan is computed.
     struct Situation: Sendable {
-        /// The name of the folder, from which an import derives the IDs of notes.
+        /// The name of the folder. An import derives the IDs of notes from it.
         var folderName = ""
         var files: [FolderFile] = []
         /// Paths that new files cannot have, because something other than the file of a note is there.
@@ -77,18 +76,19 @@ struct MirrorPlan: Sendable {
         var entries: [NoteID: MirrorEntry] = [:]
         var notes: [NoteID: MirrorNote] = [:]
         /// For each deleted note that has an entry: the note in which its text was kept, if there is one. This device may not have
-        /// received that note yet.
+        /// received the second note yet.
         var continuations: [NoteID: NoteID] = [:]
         /// Whether the store has not received all notes yet.
         var isReceiving = false
         var now = Date()
         /// Whether only the folder may be changed, and no notes.
         var isPullOnly = false
-        /// Whether the user has confirmed deletions and reversions that would otherwise be questions.
+        /// Whether the user has already confirmed deletions and reversions, so that no questions about them are asked.
         var isConfirmed = false
     }
 
-    /// If at least this number of files return to former contents at once, the user is asked before these files are synced.
+    /// If this number of files or more have returned to former contents in one round, the user is asked before these files are
+    /// synced.
     static let reversionLimit = 20
 
     /// The notes in which texts of deleted notes were kept, and to which the files of the deleted notes now belong.
@@ -133,8 +133,8 @@ struct MirrorPlan: Sendable {
 
     // MARK: Files that were moved
 
-    /// Finds the files that the user moved, for the entries at whose paths there is no file. A moved file is recognized by its
-    /// inode and the creation time of the inode, or else by its hash, if the hash is unique.
+    /// For each entry whose file is not at its path, finds the file that the user has moved. A moved file is recognized by its
+    /// inode and the creation time of the inode, or else by its hash, if no other file has the same hash.
     private mutating func locate() -> [NoteID: FolderFile] {
         let paths = Set(situation.entries.values.map(\.path))
         let missing = situation.entries.filter { files[$0.value.path] == nil }
@@ -161,7 +161,7 @@ struct MirrorPlan: Sendable {
     // MARK: Notes with a file
 
     /// Plans the actions for a note that has a file.
-    /// - Returns: whether the file has former contents again.
+    /// - Returns: whether the file has returned to former contents.
     private mutating func plan(_ id: NoteID, _ entry: MirrorEntry, _ file: FolderFile, _ note: MirrorNote) -> Bool {
         guard let hash = file.hash else {
             skip(file)
@@ -223,7 +223,7 @@ struct MirrorPlan: Sendable {
         return names
     }
 
-    /// Makes a path for a new file, which no other file has.
+    /// Makes the path of a new file. No existing file has this path.
     private mutating func newName(folder: String, _ stem: String, ending: String) -> String {
         var names = takenNames()
         self.names = nil
@@ -237,8 +237,8 @@ struct MirrorPlan: Sendable {
         var names = takenNames()
         self.names = nil
         defer { self.names = names }
-        // If the file system distinguishes case, or if only the case of the file's own name changes, the path is free
-        // unless exactly this path is taken.
+        // In two cases, the path is taken only if exactly this path is taken: if the file system distinguishes case, and if the old
+        // and the new path of the file differ only in case.
         if !situation.foldsNames || FileNames.areEqual(path, entry.path) { return paths.insert(path).inserted }
         return names.take(path)
     }
@@ -257,7 +257,7 @@ struct MirrorPlan: Sendable {
     /// - Returns: whether the note may be deleted.
     private mutating func planMissing(_ id: NoteID, _ entry: MirrorEntry, _ note: MirrorNote) -> Bool {
         if note.version != entry.version, let detail = note.detail, detail.textHash != entry.textHash {
-            // The person who deleted the file has not seen the new text, so the file is written again.
+            // The user who deleted the file has not seen the new text of the note, so the file is written again.
             actions.append(.write(id, path: entry.path))
             return false
         }
@@ -346,7 +346,8 @@ struct MirrorPlan: Sendable {
         make(notes, settling: settling)
     }
 
-    /// Pairs files with notes: by the note's path, else by the ID that `hesper import` derives, else by equal texts.
+    /// Pairs files with notes. A file belongs to the note with its path, or else to the note with the ID that `hesper import`
+    /// derives from the file, or else to a note with the same text.
     private mutating func pair(_ files: inout [FolderFile], _ notes: inout [NoteID: MirrorNote]) {
         guard !files.isEmpty, !notes.isEmpty else { return }
         func take(_ candidates: (FolderFile) -> [NoteID]) {
@@ -375,7 +376,7 @@ struct MirrorPlan: Sendable {
         }
         for (id, detail) in order {
             if let wish = wish(detail) {
-                // Another program is writing a file at the note's path, and this may be the file of the note.
+                // Another program is writing a file at the note's path. The file may turn out to be the file of the note.
                 if settling.contains(wish) { continue }
                 let parts = NotePath.parts(of: wish)
                 let isFree = !situation.foldsNames && paths.insert(wish).inserted

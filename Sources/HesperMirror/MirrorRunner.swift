@@ -95,7 +95,8 @@ struct MirrorRunner {
             var shown: String?
             var toFetch = 0
             for await status in store.statuses {
-                // If fewer objects are left to fetch, the bytes of an attachment were downloaded, and a round can write its file.
+                // Fewer objects are left to fetch. This may mean that the bytes of an attachment were downloaded, and a round can
+                // write the file of the attachment.
                 if status.toFetch.objects < toFetch { wake.yield() }
                 toFetch = status.toFetch.objects
                 let text = status.text
@@ -144,7 +145,7 @@ struct MirrorRunner {
         console.show("Ended.")
     }
 
-    /// Prints the parts of a report that were not in the report of the previous round.
+    /// Prints the parts of a report that the report of the previous round did not contain.
     private func show(_ report: Mirror.Report, after former: Mirror.Report?) {
         for file in report.skipped where former?.skipped.contains(file) != true {
             console.warn("Skipped \(file.path): \(file.reason.rawValue)")
@@ -159,7 +160,7 @@ struct MirrorRunner {
 }
 
 extension Mirror.Report {
-    /// The delay until the files that were changed a moment ago can be read, if they are not changed again.
+    /// The time to wait before another round. The files that were just changed can then be read, if they do not change again.
     fileprivate var quietDelay: DispatchTimeInterval {
         let since = settlingSince.map { Folder.now - $0 } ?? 0
         let left = FolderScanner.defaultQuietTime - min(max(since, 0), FolderScanner.defaultQuietTime)

@@ -108,7 +108,7 @@ public struct MirrorSession {
         return password
     }
 
-    /// Makes a plan. While files were changed a moment ago, waits and makes the plan again, at most five times.
+    /// Makes a plan. If files were changed a moment ago, waits and makes a new plan, at most five times.
     private func settledPlan(_ mirror: Mirror) async throws -> (notes: MirrorPlan, attachments: AttachmentPlan) {
         var plan = try await mirror.plan(isConfirmed: options.confirmsDeletions)
         for _ in 0..<5 where plan.notes.isSettling || plan.attachments.isSettling {

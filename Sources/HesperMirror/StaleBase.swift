@@ -1,24 +1,24 @@
 import Foundation
 
-/// A text of a file that the mirror replaced with another text within the last day. An editor may still show the former text, and
-/// save an edited version of it without having read the text that the mirror wrote.
+/// A text that a file had until the mirror replaced it, less than a day ago. An editor that has not read the file again may still
+/// show this text, and save an edited version of it.
 struct FormerText: Codable, Equatable, Sendable {
     var text: String
     /// The time at which the mirror replaced the text, in seconds since 1970.
     var replaced: Double
-    /// Whether an editor saved this text while it did not show the latest contents of the file. If the editor saves the same text
-    /// again, the current text is its base, so that the saved text is used as it is. The user then wants exactly this text.
+    /// Whether an editor saved this text while it showed outdated contents of the file. If the editor saves exactly this text
+    /// again, the user wants it unchanged, so the current text is taken as its base.
     var wasSavedStale = false
 
     /// The time for which an editor may still show a text after the mirror replaced it, in seconds.
     static let lifetime = 86_400.0
     private static let limit = 8
 
-    /// Determines the base of a text that an editor saved, that is, the text that the editor showed before. `isStale` is true if
-    /// this is not the text that the mirror wrote last.
+    /// Determines the base of a text that an editor saved, that is, the text that the editor showed before the edit. In the result,
+    /// `isStale` is true if the base is a former text.
     ///
-    /// The candidates are the current text, and each former text if the saved text lacks the changes from the former text to the
-    /// current text. The base is the candidate that differs least from the saved text.
+    /// The candidates are the current text, and former texts. A former text is a candidate if the saved text lacks the changes from
+    /// that former text to the current text. The base is the candidate that differs least from the saved text.
     /// - Parameters:
     ///   - former: the texts that the mirror replaced, oldest first.
     ///   - current: the text that the mirror wrote last.
@@ -65,7 +65,7 @@ private struct Words {
         }
     }
 
-    /// The number of words that are in only one of two texts.
+    /// The number of words, and of pairs of adjacent words, that occur in only one of two texts.
     func distance(to other: Words) -> Int {
         counts.reduce(0) { $0 + max(0, $1.value - (other.counts[$1.key] ?? 0)) }
             + other.counts.reduce(0) { $0 + max(0, $1.value - (counts[$1.key] ?? 0)) }

@@ -28,8 +28,9 @@ struct Trash {
         _ = try add(spare, named: name, at: date)
     }
 
-    /// Moves the temporary files of a killed process to the trash, because they may contain text that is stored nowhere else.
-    /// - Parameter isKnown: returns whether the bytes with this hash are stored elsewhere. Files with such bytes are removed.
+    /// Handles the temporary files of a killed process. A file with bytes that are stored nowhere else is moved to the trash. Other
+    /// files are removed.
+    /// - Parameter isKnown: returns whether bytes with this hash are stored elsewhere.
     func takeTemporaryFiles(unless isKnown: (String) -> Bool) throws {
         let manager = FileManager.default
         for name in (try? manager.contentsOfDirectory(atPath: "\(folder.path)/\(Folder.temporary)")) ?? [] {

@@ -7,7 +7,7 @@ final class WakeUps {
     /// The wake-ups. All wake-ups that the mirror has not processed yet are combined into one element. The stream ends when the
     /// user ends the process.
     let stream: AsyncStream<Void>
-    /// Wakes the mirror from another task.
+    /// The continuation of ``stream``, with which other tasks wake the mirror.
     let continuation: AsyncStream<Void>.Continuation
     private let path: String
     private let notifier: Int32
@@ -55,7 +55,7 @@ final class WakeUps {
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { [continuation] in
                 continuation.finish()
-                // With its default action, the second signal ends the process at once.
+                // The default action of the signal is restored, so that a second signal ends the process at once.
                 signal(number, SIG_DFL)
             }
             all.append(source)

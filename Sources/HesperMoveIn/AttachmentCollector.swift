@@ -1,6 +1,7 @@
 import HesperModel
 
-/// Collects the attachments of one note. If several notes use the same file, each of them gets an attachment with its contents.
+/// Collects the attachments of one note. If several notes use the same file, each of these notes gets its own attachment with the
+/// contents of the file.
 struct AttachmentCollector {
     private let note: UniqueID
     private let limits: SourceLimits
@@ -68,7 +69,7 @@ struct AttachmentCollector {
 /// Computes the sizes and hashes of the files of a source. Each file is read only once, even if several notes use it.
 final class FileHashes {
     private var known: [String: AttachmentData] = [:]
-    /// The paths of the files whose hashes were computed, because a note uses them.
+    /// The paths of the files that at least one note uses. Only the hashes of these files were computed.
     var used: Set<String> { Set(known.keys) }
 
     func data(of file: SourceFile) throws(SourceNote.Rejected) -> AttachmentData {

@@ -1,7 +1,8 @@
 import HesperModel
 
 extension JSON {
-    /// The value of a member of the object; nil if this value is not an object or has no such member.
+    /// The value of the member `name` of this JSON object. Nil if this JSON value is not an object, or has no member with this
+    /// name.
     subscript(name: String) -> JSON? {
         guard case .object(let object) = self else { return nil }
         return object[name]
@@ -28,7 +29,7 @@ extension JSON {
         }
     }
 
-    /// The date in a member, which may be a text or a number of milliseconds since 1970.
+    /// The date in the member `name`, which may be a string or a number of milliseconds since 1970.
     func date(_ name: String) -> Timestamp? {
         guard let value = self[name] else { return nil }
         if let text = value.text, let date = Timestamp.loose(text) { return date }

@@ -12,7 +12,7 @@ enum LinkRewriter {
     }
 
     /// - Parameters:
-    ///   - start: the number of bytes at the beginning of the text in which no links are replaced.
+    ///   - start: the number of bytes at the beginning of the text in which links are not replaced.
     ///   - resolve: returns the target of a link; nil if the link is not to be replaced.
     static func rewrite(_ text: String, from start: Int = 0, _ resolve: (LinkMention) -> Target?) -> String {
         let bytes = Array(text.utf8)
@@ -47,7 +47,7 @@ enum LinkRewriter {
     private static func picture(_ mention: LinkMention, _ attachment: SourceAttachment, in text: [UInt8]) -> String {
         let label = mention.label.map(withoutSize)
         if mention.isEmbedded, let target = mention.target, label == mention.label {
-            // Replace only the address, and keep the alternative text and the title.
+            // Only the address is replaced. The alternative text and the title of the picture stay.
             let mark =
                 text[mention.range.lowerBound..<target.lowerBound] + Array("attachment:\(attachment.uniqueID)".utf8)
                 + text[target.upperBound..<mention.range.upperBound]
@@ -68,7 +68,8 @@ enum LinkRewriter {
         return "![\(escaped)](attachment:\(attachment.uniqueID))"
     }
 
-    /// Removes a size from the alternative text. Obsidian writes sizes there, for example `300`, `300x200` or `text|300`.
+    /// Removes the size from the alternative text of a picture. Obsidian writes sizes there, for example `300`, `300x200` or
+    /// `text|300`.
     private static func withoutSize(_ label: String) -> String {
         let parts = label.split(separator: "|", omittingEmptySubsequences: false)
         guard let last = parts.last?.trimmingCharacters(in: .whitespaces), !last.isEmpty,
@@ -77,7 +78,8 @@ enum LinkRewriter {
         return parts.dropLast().joined(separator: "|")
     }
 
-    /// The new form of a link to a note; nil if the link is not to be replaced.
+    /// The text that replaces a link to a note: `[[Title]]`, or only the text of the link if the title cannot be written in double
+    /// brackets. Nil if the link is not replaced.
     private static func link(_ mention: LinkMention, to title: String) -> String? {
         let shown = mention.label ?? (mention.link.isWiki ? name(mention.address) : title)
         guard NoteTitle.isLinkable(title) else { return mention.link.isWiki ? nil : shown }

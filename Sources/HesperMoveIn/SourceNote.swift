@@ -7,7 +7,8 @@ public struct SourceNote: Sendable, Equatable {
     public let path: String
     public let uniqueID: UniqueID
     public let text: String
-    /// The names of the tags. If several names differ only in spelling, for example in case, only the first is included.
+    /// The names of the tags. If the folded forms of several names are equal, for example because they differ only in case, only
+    /// the first name is included.
     public let tags: [String]
     public let creation: Timestamp
     public let modification: Timestamp
@@ -16,7 +17,7 @@ public struct SourceNote: Sendable, Equatable {
     public let attachments: [SourceAttachment]
     /// The parts of the note that cannot be imported.
     public let losses: [Loss]
-    /// The clock of the text, which ``ImportedNote`` derives from the note.
+    /// The clock of the text, as computed by ``ImportedNote``.
     public let clock: Clock
 
     /// A part of a note that cannot be imported, such as a file, with the reason as a sentence.
@@ -40,10 +41,10 @@ public struct SourceNote: Sendable, Equatable {
     }
 
     /// Checks the values of a note.
-    /// - Parameter now: the current time. It replaces missing dates and limits the date of the clock.
+    /// - Parameter now: the current time. It replaces missing dates, and the date of the clock cannot be later.
     /// - Throws: ``Rejected`` if the text is not allowed in a note.
     init(_ draft: Draft, now: Timestamp = .current) throws(Rejected) {
-        // If a note has no text but files, for example a recording, its text becomes the names of the files.
+        // If a note has files but no text, for example a recording, the names of the files become its text.
         let text = draft.text.isEmpty ? draft.attachments.map(\.filename).joined(separator: "\n") : draft.text
         guard !text.isEmpty else { throw Rejected(reason: "It is empty.") }
         if case .failure(let error) = FieldValue.text(.string(text)) {

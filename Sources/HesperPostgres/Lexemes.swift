@@ -1,11 +1,11 @@
 import HesperModel
 import HesperStore
 
-/// The terms of the search index. Each term starts with the number of its scope. A prefix search therefore does not find terms of
-/// other scopes, and its time does not depend on their terms.
+/// The terms of the search index. Each term starts with the number of its scope. Therefore a search for a prefix finds no terms of
+/// other scopes, and its duration does not depend on the number of terms in other scopes.
 enum Lexemes {
-    /// The maximum size in bytes of a part of a note's terms, in text form. Long notes are split into parts because a `tsvector`
-    /// is limited to 1 MB (PostgreSQL, Limitations of text search).
+    /// The maximum size of a part in bytes, in text form. The terms of a long note are split into parts, because a `tsvector` is
+    /// limited to 1 MB (PostgreSQL, Limitations of text search).
     static let partBytes = 256 << 10
     /// The maximum number of positions that are stored for a term. More positions would hardly change the relevance of a note.
     private static let maxPositions = 32

@@ -39,8 +39,8 @@ struct PostgresBag: Bag {
                 (last: try row.clock(0), own: row.clockIfAny(1), number: row.integer(2), name: row.stringIfAny(3))
             }
             for row in rows {
-                // The rows are in descending order of the last clock of each parcel. No text in this row or a later row is newer
-                // than the last clock of this row.
+                // Each row is a parcel. The rows are in descending order of their last clocks. Therefore no text in this row or a
+                // later row has a clock that is greater than the last clock of this row.
                 if let newest, row.last <= newest { return newest }
                 guard let own = row.own, own.node == node, own < clock, row.name == text.textName else { continue }
                 newest = max(newest ?? own, own)

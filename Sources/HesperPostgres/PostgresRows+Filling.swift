@@ -58,9 +58,9 @@ extension PostgresRows {
         }
     }
 
-    /// Completes the rows of scopes after they were copied. The `number` of the next parcel must be greater than that of every
-    /// copied parcel, and greater than that of every parcel that a sweep has read, even if the parcel was removed later. The search
-    /// index is filled later by a background task.
+    /// Completes the rows of scopes after they were copied. Sets `last_edit`, so that the next parcel gets a number that was never
+    /// used before. This number must be greater than the numbers of all copied parcels, and of all parcels that a sweep has read,
+    /// even if they were removed later. The search index is filled later by a background task.
     public func complete(_ scopes: [ScopeID]) throws {
         let scopes = PostgresValue.int8Array(scopes.map(\.rawValue))
         connection.enqueue(

@@ -73,7 +73,7 @@ struct ScanBatch {
 }
 
 extension Row {
-    /// Whether the row is that of an object whose body was omitted because the result would be too large.
+    /// Whether this is the row of an object whose body was omitted because the result would be too large.
     fileprivate var lacksBody: Bool { !isNull(2) && isNull(3) }
 
     /// Passes the row, which ``ScanStatements/rows(newestFirst:)`` returned, to `body`.

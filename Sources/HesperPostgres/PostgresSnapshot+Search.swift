@@ -5,7 +5,7 @@ extension PostgresSnapshot {
     /// Returns the matching notes. If the search is ranked, notes that contain the words more often come first. Their rank is
     /// `ts_rank`, divided by 1 + the logarithm of the note's length. Notes of the same rank, and all notes of a search that is
     /// not ranked, are ordered by `sortDate`, newest first. A note without `sortDate` is ordered by `creationDate`. Notes of the
-    /// same date are in descending order of their IDs.
+    /// same date are in descending order of their IDs. If the oldest notes come first, all this is reversed.
     ///
     /// The notes that the search index finds are sorted once. Then their bodies are read in batches.
     func search(_ search: Search, in scope: ScopeID) throws -> SearchPage {
@@ -107,8 +107,10 @@ struct SearchStatement {
             }
         }
         if let archived = search.archived { conditions.append("d.archived = \(argument(.bool(archived)))") }
+        let (comparison, direction) = search.order == .oldest ? (">", "ASC") : ("<", "DESC")
         if case .behind(let sortDate, let note)? = search.start {
-            conditions.append("(d.sort_date, d.note) < (\(argument(.date(sortDate))), \(argument(.id(note))))")
+            conditions.append(
+                "(d.sort_date, d.note) \(comparison) (\(argument(.date(sortDate))), \(argument(.id(note))))")
         }
         if found == nil { conditions.append("d.scope = $1") }
         let tables = found.map { found in
@@ -120,7 +122,7 @@ struct SearchStatement {
         sql = """
             SELECT d.note, d.sort_date, \(isLikely) AS is_likely FROM \(tables ?? "documents d")
             \(conditions.isEmpty ? "" : "WHERE \(conditions.joined(separator: " AND "))")
-            ORDER BY \(order)d.sort_date DESC, d.note DESC LIMIT $2 OFFSET $3
+            ORDER BY \(order)d.sort_date \(direction), d.note \(direction) LIMIT $2 OFFSET $3
             """
         self.arguments = arguments
     }

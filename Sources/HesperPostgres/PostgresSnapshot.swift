@@ -107,7 +107,7 @@ class PostgresSnapshot: SQLSnapshot {
 
 extension Row {
     /// Reads the state of an object from a row with the columns `id, sequence, section, body, type, merged_into, deletion_date`.
-    /// `section` is null if the row is that of a DeletedObject.
+    /// `section` is null if it is the row of a DeletedObject.
     /// - Returns: nil if the statement omitted the body because the result would be too large.
     func state(of id: UniqueID) throws -> ObjectState? {
         guard !isNull(2) else { return .deleted(try deletedObject(id: id, from: 4), sequence: integer(1)) }

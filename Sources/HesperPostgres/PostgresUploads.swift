@@ -7,7 +7,8 @@ import NIOCore
 struct PostgresUploads: UploadStage {
     private let store: PostgresStore
 
-    /// The size of a part in bytes. When so many bytes are buffered, they are written as a part.
+    /// The minimum size in bytes of all parts except the last one. When at least this number of bytes is buffered, the buffered
+    /// bytes are written as a part.
     private static let partBytes = 512 << 10
 
     init(_ store: PostgresStore) { self.store = store }

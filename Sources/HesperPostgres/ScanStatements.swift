@@ -58,8 +58,8 @@ struct ScanStatements {
             """
     }
 
-    /// The total size in bytes of the bodies in a result after which further bodies are omitted, because all rows of a result are
-    /// in memory. Computing this size takes about a sixth of the time of a first sync.
+    /// A limit on the bodies in a result, in bytes. When the bodies reach this total size, all further bodies are omitted, because
+    /// all rows of a result are in memory. Computing this size takes about a sixth of the time of a first sync.
     private static let resultBytes = 8 << 20
 
     /// The statement that reads the number of rows and the total size of their bodies in bytes; nil if the scan selects none. It

@@ -78,9 +78,9 @@ enum Schema {
 
     static let objects = """
         -- The current state of objects. `sequence` is NULL while an object lacks the field that it needs to exist. The indexes
-        -- include `bytes`, so that the size of a download is computed without reading rows. They have the condition IS NOT NULL
-        -- so that the planner cannot use them to look up an ID. It would do so, and read the whole scope, if it estimated that
-        -- the scope is small.
+        -- include `bytes`, so that the size of a download is computed without reading rows. Because of the condition IS NOT NULL,
+        -- the planner cannot use these indexes to look up an ID. Without the condition, it would use them, and read the whole
+        -- scope, if it estimated that the scope is small.
         CREATE TABLE objects (
             scope bigint NOT NULL,
             sequence bigint,
@@ -140,7 +140,8 @@ enum Schema {
             WHERE type NOT IN ('note', 'tag', 'attachment');
         CREATE INDEX tombstones_merged ON tombstones (scope, merged_into) WHERE merged_into IS NOT NULL;
 
-        -- The tags and attachments (`member`) that notes (`object`) hold according to their registers, without deleted notes.
+        -- The tags and attachments (`member`) that notes (`object`) hold according to their registers. Deleted notes are not
+        -- included.
         CREATE TABLE members (
             scope bigint NOT NULL,
             member uuid NOT NULL,

@@ -55,10 +55,10 @@ enum SchemaOfAttachments {
         """
 
     static let sweeps = """
-        -- Objects of which a sweep may have to remove data: superseded values, edits of deleted objects, attachments that no
-        -- live note holds, bytes without an attachment. `due_date` is the date of the object's next sweep; NULL if none is
-        -- needed. `looked_at` is edits.number of the last edit of the object that a sweep has read. The values of all edits up
-        -- to this number are in `versions`.
+        -- Objects with data that a sweep may have to remove: superseded values, edits of deleted objects, attachments that no live
+        -- note holds, bytes without an attachment. `due_date` is the date of the object's next sweep; NULL if none is needed.
+        -- `looked_at` is edits.number of the last edit of the object that a sweep has read. The values of all edits up to this
+        -- number are in `versions`.
         CREATE TABLE sweeps (
             scope bigint NOT NULL,
             object uuid NOT NULL,
@@ -67,8 +67,8 @@ enum SchemaOfAttachments {
             PRIMARY KEY (scope, object)
         );
         CREATE INDEX sweeps_date ON sweeps (due_date) WHERE due_date IS NOT NULL;
-        -- The register values in the edits up to number `looked_at` that were not thinned. From this table, thinning decides
-        -- which values to remove, so that it reads the body of each edit only once. `edit` is edits.number.
+        -- The values of registers in the edits up to number `looked_at`, without values that were thinned. Thinning reads this
+        -- table to decide which values to remove. Therefore it reads the body of each edit only once. `edit` is edits.number.
         CREATE TABLE versions (
             scope bigint NOT NULL,
             object uuid NOT NULL,
@@ -84,10 +84,10 @@ enum SchemaOfAttachments {
     /// The tables that version 8 added. They record whether the blob store belongs to this database, and which files of the blob
     /// store the database does not know.
     static let blobStore = """
-        -- One row about the blob store. The nonces are those of its current marker and of the marker that is being written; NULL
-        -- if there is no such marker. `walk_date` is the date of the most recent listing of all blobs, in which the numbers of
-        -- files and bytes were counted. `accepted_unknown` is the number of unknown files that an operator has accepted with
-        -- `hesper adopt-attachments`.
+        -- The state of the blob store, in one row. `current_nonce` is the nonce of its current marker, and `next_nonce` is the
+        -- nonce of a marker that is being written. A nonce is NULL if the marker does not exist. `walk_date` is the date of the
+        -- most recent listing of all blobs, in which the numbers of files and bytes were counted. `accepted_unknown` is the number
+        -- of unknown files that an operator has accepted with `hesper adopt-attachments`.
         CREATE TABLE blob_store (
             one boolean PRIMARY KEY DEFAULT true CHECK (one),
             current_nonce bigint,
@@ -127,7 +127,7 @@ enum SchemaOfStatistics {
 
 /// Views that show the fields of objects as columns. They are for an operator who queries the database with `psql`.
 enum SchemaOfViews {
-    /// Replaces the escape of U+0000 in a body by that of U+FFFD, because `->>` cannot convert U+0000 to text.
+    /// Replaces the escape of U+0000 in a body with the escape of U+FFFD, because `->>` cannot convert U+0000 to text.
     private static let readable = #"LATERAL (SELECT replace(body::text, '\u0000', '\ufffd')::json AS body) AS plain"#
 
     static let views = """

@@ -54,7 +54,7 @@ extension SQLTransaction {
         try sql.enqueue("UPDATE accounts SET email_verification_date = $2 WHERE id = $1", [.id(account), .date(date)])
     }
 
-    /// Sets the quota of a scope. If a push has locked the row of the scope, this waits until the push has ended.
+    /// Sets the quota of a scope. If a push has locked the row of the scope, this method waits until the push has ended.
     public func setQuota(_ quota: Quota, of scope: ScopeID) throws {
         try sql.enqueue("UPDATE scopes SET quota = $2 WHERE id = $1", [.scope(scope), .integer(quota.stored)])
     }

@@ -51,7 +51,8 @@ extension SQLTransaction {
             blob.name.key + [.integer(blob.data.byteCount), .text(blob.data.sha256), .date(blob.arrivalDate)],
             expecting: 1)
         try addBlobBytes(blob.data.byteCount, to: scope)
-        // The INSERT statement assumes that no note has the attachment. If a note already has it, this corrects `unheld_since`.
+        // The INSERT statement assumes that no note has the attachment. If a note already has the attachment, the following call
+        // corrects `unheld_since`.
         try updateUnheldDates(of: [blob.name.attachment], in: scope, at: blob.arrivalDate)
     }
 

@@ -11,6 +11,7 @@ private let columns = """
 extension SQLSnapshot {
     /// Returns a page of an account's devices and access tokens, the most recently created first. If the device at `cursor` no
     /// longer exists, returns the first page again, so that no device is skipped.
+    /// - Parameter tokens: true for access tokens only, false for devices only, nil for both.
     public func devices(of account: UniqueID, tokens: Bool?, after cursor: NodeID?, limit: Int) throws -> [Device] {
         try sql.all(
             """

@@ -9,12 +9,12 @@ public enum MergeStatements {
         SELECT type, is_servers, text_origin, body, number FROM edits
         WHERE scope = $1 AND object = $2 AND last_clock >= $3 AND first_clock <= $3
         """
-    /// Finds parcels of a deleted object whose words were rescued into a new object: those that arrived before the rescue and may
-    /// contain an edit with a given clock. The parameters are the scope, the new object and the clock.
+    /// Finds parcels of a deleted object whose words were rescued into a new object: the parcels that arrived before the rescue and
+    /// may contain an edit with a given clock. The parameters are the scope, the new object and the clock.
     ///
-    /// The sequence number of the rescue is that of the new object's first parcel that is attributed to no device. The sequence
-    /// number of the DeletedObject may be greater, because a DeletedObject can change after the rescue, for example when an earlier
-    /// deletion arrives.
+    /// The rescue stored the first parcel of the new object that is attributed to no device, so the sequence number of this parcel
+    /// is the sequence number of the rescue. The sequence number of the DeletedObject may be greater, because a DeletedObject can
+    /// change after the rescue, for example when an earlier deletion arrives.
     public static let rescuedParcels = """
         SELECT e.type, e.is_servers, e.text_origin, e.body, e.object
         FROM tombstones t JOIN edits e ON e.scope = t.scope AND e.object = t.id

@@ -16,10 +16,10 @@ public protocol SQLConnection {
     func all<T>(_ sql: String, _ arguments: [SQLValue], _ body: (Row) throws -> T) throws -> [T]
     /// Runs a statement and returns the number of rows that the statement changed.
     func run(_ sql: String, _ arguments: [SQLValue]) throws -> Int
-    /// Runs a statement without waiting for its result, if the connection supports that. If the statement fails, the next call
-    /// that waits for a result throws the error. The commit is such a call.
-    /// - Parameter rows: the number of rows that the statement must change. If it changes a different number, it fails. Nil for
-    ///   any number.
+    /// Runs a statement without waiting for its result, if the connection supports that. If the statement fails, the next call that
+    /// waits for a result throws the error. The commit is such a call.
+    /// - Parameter rows: the number of rows that the statement must change. If the statement changes a different number of rows, it
+    ///   fails. Nil allows any number.
     func enqueue(_ sql: String, _ arguments: [SQLValue], expecting rows: Int?) throws
     /// Opens a cursor, which reads the rows of a query on demand. The cursor is closed at the end of the transaction.
     func cursor(_ sql: String, _ arguments: [SQLValue]) throws -> Cursor

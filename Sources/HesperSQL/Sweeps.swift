@@ -12,8 +12,8 @@ extension SQLSnapshot {
         ) { $0.bool(0) } ?? false
     }
 
-    /// Returns the recorded metadata of an object's values. Whether a text lost words in a merge is looked up in an index, so that
-    /// the bodies of the rows of `edits` are not read.
+    /// Returns the recorded metadata of an object's values. To find the texts that lost words in a merge, the query reads an index
+    /// instead of the large rows of `edits`.
     public func versions(of object: UniqueID, in scope: ScopeID) throws -> [StoredVersion] {
         try sql.all(
             """
@@ -72,8 +72,9 @@ extension SQLSnapshot {
 // MARK: - Scheduling
 
 extension SQLTransaction {
-    /// Reads the sweeps that are due, beginning with those that have been due for the longest time. If the database has row
+    /// Reads the sweeps that are due, beginning with the sweep that has been due for the longest time. If the database has row
     /// locks, the rows are locked, and rows that another transaction has locked are skipped.
+    /// - Parameter claim: the date at which the caller's claim of these sweeps expires. It is only copied to the results.
     public func dueSweeps(by date: Timestamp, limit: Int, until claim: Timestamp) throws -> [DueSweep] {
         try sql.all(
             """

@@ -14,8 +14,8 @@ enum Connections {
     /// default of 1,000 pages (4 MB). With 4,000 pages (16 MB), an index page that many commits change is written only once per
     /// checkpoint. Reading the log after a crash still takes only a few hundredths of a second.
     private static let checkpointPages = 4_000
-    /// The size in bytes to which SQLite truncates a write-ahead log that is larger, when it begins to overwrite the log from the
-    /// start. During a long read, the log may become much larger.
+    /// The size in bytes to which SQLite truncates the write-ahead log if the log has become larger, for example during a long
+    /// read. SQLite truncates the log when it begins to overwrite the log from the start.
     private static let logSizeLimit = 64 << 20
 
     static func configuration(
@@ -25,7 +25,8 @@ enum Connections {
         configuration.label = "hesper"
         configuration.maximumReaderCount = readerLimit
         configuration.foreignKeysEnabled = true
-        // Other processes, such as `hesper account`, may write while the server runs, so writes wait for their locks.
+        // Other processes, such as `hesper account`, may write while the server runs. A write of the server then waits until they
+        // release their locks.
         configuration.busyMode = .timeout(busyTimeout / .seconds(1))
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA cache_size = -\(readerCache)")
@@ -35,9 +36,9 @@ enum Connections {
     }
 
     /// Opens a database that other processes may open or close at the same time. Retries `open` for up to `limit` while it fails
-    /// with SQLITE_BUSY. SQLite waits for most locks itself. But if two readers want to become writers, it fails immediately to
-    /// avoid a deadlock (SQLite, `sqlite3_busy_handler`). This can happen when the database is switched to a write-ahead log, and
-    /// on GRDB's first write.
+    /// with SQLITE_BUSY. SQLite itself waits for most locks. But if two readers want to become writers, SQLite fails immediately
+    /// for one of them, to avoid a deadlock (SQLite, `sqlite3_busy_handler`). This can happen when the database is switched to a
+    /// write-ahead log, and on GRDB's first write.
     static func waitingForOthers<T>(_ limit: Duration, _ open: () throws -> T) throws -> T {
         let end = ContinuousClock.now + limit
         while true {

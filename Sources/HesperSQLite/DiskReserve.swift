@@ -2,17 +2,17 @@ import Foundation
 
 /// A small file that reserves disk space, so that a database can be opened when the disk is full.
 ///
-/// SQLite creates the write-ahead log and its index when the first connection opens, and removes both when the last
-/// connection closes. They need space even if nothing is written. The reserve is deleted to make space for them if the disk is
-/// full, and written again after SQLite has removed them.
+/// SQLite creates the write-ahead log and its index when the first connection opens, and removes both when the last connection
+/// closes. Both files need space even if nothing is written to the database. If the disk is full, the reserve is deleted to make
+/// space for these files. It is written again after SQLite has removed them.
 struct DiskReserve {
-    /// The name of the file that reserves space, in the folder of the database.
+    /// The name of the reserve, which is a file in the folder of the database.
     static let fileName = "hesper.reserve"
     /// The size of the reserve. It is several times the space that opening a database needs: 32 KiB for the index of the
     /// write-ahead log, and some pages for the log itself.
     private static let bytes = 128 << 10
-    /// The free space in bytes that must exist before a reserve is created while a database is open. With less free space,
-    /// the database may need all of it.
+    /// The minimum free space in bytes for the creation of a reserve while a database is open. If less space is free, no reserve is
+    /// created, because the open database may soon need the space.
     private static let leastRoom = 8 << 20
 
     private let path: String

@@ -19,8 +19,8 @@ enum Migrations {
     /// Runs the migrations that the database needs.
     /// - Parameter version: the version to migrate to. An earlier version than the current one is used only in tests and for
     ///   reading damaged databases of that version.
-    /// - Throws: ``StoreError/newerDatabase(version:known:)`` if a later version of Hesper has migrated the database, which is
-    ///   then unchanged.
+    /// - Throws: ``StoreError/newerDatabase(version:known:)`` if a later version of Hesper has migrated the database. The database
+    ///   is then unchanged.
     static func run(on database: Database, to version: Int = Migrations.version) throws {
         for _ in 0...all.count {
             var isDone = false

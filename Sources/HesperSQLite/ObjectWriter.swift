@@ -25,7 +25,7 @@ struct ObjectWriter {
             scope, entity.uniqueID, entity.section.rawValue, entity.objectType?.name, object.sequence, body.count,
             object.digest, SQLiteText(body))
         guard try statement.run() == 1 else {
-            throw StoreError.failed("object \(entity.uniqueID) to update does not exist")
+            throw StoreError.failed("object \(entity.uniqueID) cannot be updated, because it does not exist")
         }
     }
 

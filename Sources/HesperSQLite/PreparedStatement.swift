@@ -69,7 +69,8 @@ struct PreparedStatement {
 
 // MARK: - Arguments
 
-/// The constant SQLITE_TRANSIENT. SQLite then copies a bound value, so that the bytes need not remain valid after the call.
+/// The constant SQLITE_TRANSIENT. It makes SQLite copy a value when the value is bound, so that the bytes need not remain valid
+/// after the call.
 private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
 /// A value that can be the argument of a statement.

@@ -40,8 +40,8 @@ struct SQLiteBag: Bag {
         defer { row.reset() }
         var newest: Clock?
         while try row.step() {
-            // The rows are in descending order of the last clock of each parcel. No text in this row or a later row is newer than
-            // the last clock of this row.
+            // Each row is a parcel. The rows are in descending order of their last clocks. Therefore no text in this row or a later
+            // row has a clock that is greater than the last clock of this row.
             if let newest, let last = row.clockIfAny(0), last <= newest { break }
             guard let own = row.clockIfAny(1), own.node == node, own < clock, row.stringIfAny(2) == text.textName
             else { continue }

@@ -3,8 +3,8 @@ import GRDB
 import HesperModel
 import HesperStore
 
-/// The database of a folder, as the source of a move to another database. While it is open, no other process can open it,
-/// because this process holds SQLite's exclusive lock on the file.
+/// The database in a folder, as the source of a move to another database. While it is open, no other process can open it, because
+/// this process holds SQLite's exclusive lock on the file.
 public final class SQLiteRows: RowSource {
     private let database: Database
     /// The size of the page cache in KiB. It holds the interior pages of the indexes.
@@ -12,7 +12,7 @@ public final class SQLiteRows: RowSource {
 
     private init(_ database: Database) { self.database = database }
 
-    /// Opens the database of a folder, migrates it to this version, runs `body`, and closes it.
+    /// Opens the database in a folder, migrates it to this version, runs `body`, and closes it.
     /// - Throws: ``MoveRefusal/inUse`` if another process has the database open; ``StoreError``.
     public static func whileOpen<T>(folder: URL, _ body: (SQLiteRows) throws -> T) throws -> T {
         var configuration = Configuration()

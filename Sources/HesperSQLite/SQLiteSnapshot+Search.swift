@@ -4,7 +4,8 @@ import HesperStore
 extension SQLiteSnapshot {
     /// Returns the matching notes. If the search is ranked, the notes are ordered by relevance. Notes of the same relevance, and
     /// all notes of a search that is not ranked, are ordered by `sortDate`, newest first. A note without `sortDate` is ordered by
-    /// `creationDate`. Notes of the same date are in descending order of their IDs.
+    /// `creationDate`. Notes of the same date are in descending order of their IDs. If the oldest notes come first, all this is
+    /// reversed.
     func search(_ search: Search, in scope: ScopeID) throws -> SearchPage {
         var page = SearchPage(search)
         guard search.limit > 0 else { return page }
@@ -42,7 +43,8 @@ extension SQLiteSnapshot {
         var conditions = ["d.scope = ?1"]
         if match != nil { conditions.append("terms MATCH ?2") }
         if search.archived != nil { conditions.append("d.archived = ?3") }
-        if case .behind? = search.start { conditions.append("(d.sort_date, d.note) < (?4, ?5)") }
+        let (comparison, direction) = search.order == .oldest ? (">", "ASC") : ("<", "DESC")
+        if case .behind? = search.start { conditions.append("(d.sort_date, d.note) \(comparison) (?4, ?5)") }
         if let tags {
             let members = tags.indices.map { "?\($0 + 8)" }.joined(separator: ", ")
             conditions.append("d.note IN (SELECT object FROM members WHERE scope = ?1 AND member IN (\(members)))")
@@ -51,7 +53,7 @@ extension SQLiteSnapshot {
         let rows = try prepare(
             """
             SELECT d.note, d.sort_date FROM \(tables) WHERE \(conditions.joined(separator: " AND "))
-            ORDER BY \(search.isRanked ? "terms.rank, " : "")d.sort_date DESC, d.note DESC LIMIT ?6 OFFSET ?7
+            ORDER BY \(search.isRanked ? "terms.rank, " : "")d.sort_date \(direction), d.note \(direction) LIMIT ?6 OFFSET ?7
             """)
         var start: (sortDate: Timestamp?, note: UniqueID?)
         if case .behind(let sortDate, let note)? = search.start { start = (sortDate, note) }

@@ -6,8 +6,8 @@ extension SQLiteSnapshot {
     func edits(
         of object: UniqueID, in scope: ScopeID, after position: Int64, limit: Int, bytes: Int
     ) throws -> (edits: [SweptEdit], isAll: Bool) {
-        // An index contains `number` of an object's edits, so no table rows are read. The index is ordered by clock, so the
-        // result is sorted below.
+        // Reads the column `number` from an index, so that no table rows are read. The index is ordered by clock. Therefore the
+        // numbers are sorted below.
         let numbers = try sql.all(
             "SELECT number FROM edits WHERE scope = $1 AND object = $2 AND number > $3",
             [.scope(scope), .id(object), .integer(position)]

@@ -87,7 +87,7 @@ private struct FileInspection {
     }
 
     /// Compares the search index with the terms of the stored texts: the positions of each term, and the number of terms of each
-    /// note, which ranking uses. The positions are compared as two sums of hashes, so the memory use does not grow with the index.
+    /// note, which ranking uses. Only a sum of hashes of all positions is compared, so memory use does not grow with the index.
     /// Each term is looked up in the index in the same way as in a search.
     mutating func inspectTerms() throws {
         try database.execute(
@@ -126,8 +126,8 @@ private struct FileInspection {
         }
     }
 
-    /// Decodes a number in SQLite's variable-length format (SQLite, Database File Format, 1.6), which has 7 bits in each byte,
-    /// most significant first. Nil if the bytes are not such a number.
+    /// Decodes a number in SQLite's variable-length format (SQLite, Database File Format, section 1.6), which has 7 bits in each
+    /// byte, most significant first. Nil if the bytes are not such a number.
     private static func number(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard (1...8).contains(bytes.count), let last = bytes.last, last < 0x80,
             bytes.dropLast().allSatisfy({ $0 >= 0x80 })

@@ -4,7 +4,8 @@ import HesperStore
 extension SQLiteStore {
     /// The number of pages of the search index that are merged in one transaction.
     private static let mergedPages = 500
-    /// The maximum number of transactions that merge the search index. The index of a million notes needs some hundreds.
+    /// The maximum number of transactions that merge the search index. The index of a million notes needs some hundred
+    /// transactions.
     private static let turns = 10_000
     /// The maximum number of attempts to truncate the write-ahead log. An attempt fails if a reader is using the log.
     private static let attempts = 50
@@ -17,7 +18,7 @@ extension SQLiteStore {
     public func scrub() async throws { try await scrub(attempts: SQLiteStore.attempts) }
 
     func scrub(attempts: Int) async throws {
-        // A negative number of pages starts a merge of all segments, and a positive number continues it (SQLite FTS5, 6.9).
+        // A negative number of pages starts a merge of all segments, and a positive number continues it (SQLite FTS5, section 6.9).
         for turn in 0..<SQLiteStore.turns {
             let pages = turn == 0 ? -SQLiteStore.mergedPages : SQLiteStore.mergedPages
             let isDone = try await onWriter { database in

@@ -31,8 +31,7 @@ public final class SQLiteStore: Store {
     /// The name of the database file.
     public static let fileName = "hesper.sqlite"
 
-    /// Opens the database of a folder. Creates the folder and the database if they do not exist. Only their owner can access
-    /// them.
+    /// Opens the database in a folder. Creates the folder and the database if they do not exist. Only their owner can access them.
     /// - Parameters:
     ///   - busyTimeout: the maximum time that a write waits for writes of other processes. Then it fails as `unavailable`.
     /// - Throws: ``StoreError``: `newerDatabase` if a later version of Hesper has migrated the database, `unavailable` if it
@@ -138,8 +137,8 @@ public final class SQLiteStore: Store {
         }
     }
 
-    /// Compares `data_version` with its previous value. It is read on the connection that writes, because there the store's own
-    /// commits do not change it (SQLite, PRAGMA data_version).
+    /// Compares SQLite's `data_version` with the value from the previous call. The value is read on the connection that writes,
+    /// because commits on the same connection do not change it (SQLite, PRAGMA data_version).
     public func otherProcessesHaveCommitted() async throws -> Bool {
         let version = try await onWriter { try Int64.fetchOne($0, sql: "PRAGMA data_version") ?? 0 }
         return dataVersion.exchange(version, ordering: .relaxed) != version

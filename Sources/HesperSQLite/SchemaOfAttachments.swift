@@ -15,7 +15,7 @@ enum SchemaOfAttachments {
             unheld_since INTEGER
         );
         CREATE UNIQUE INDEX blobs_attachment ON blobs (scope, attachment);
-        -- The sum of `byte_count` of the scope's blobs, so that a quota is checked without computing it.
+        -- The sum of `byte_count` of the scope's blobs. It is stored so that the sum need not be computed when a quota is checked.
         ALTER TABLE scopes ADD COLUMN blob_bytes INTEGER NOT NULL DEFAULT 0;
 
         -- Blobs that were deleted from `blobs` and still have to be removed from the blob store. There is no foreign key, because
@@ -41,10 +41,10 @@ enum SchemaOfAttachments {
         CREATE UNIQUE INDEX uploads_id ON uploads (scope, id);
         CREATE INDEX uploads_date ON uploads (creation_date);
 
-        -- Objects of which a sweep may have to remove data: superseded values, edits of deleted objects, attachments that no
-        -- live note holds, bytes without an attachment. `due_date` is the date of the object's next sweep; NULL if none is
-        -- needed. `looked_at` is edits.number of the last edit of the object that a sweep has read. The values of all edits up
-        -- to this number are in `versions`.
+        -- Objects with data that a sweep may have to remove: superseded values, edits of deleted objects, attachments that no live
+        -- note holds, bytes without an attachment. `due_date` is the date of the object's next sweep; NULL if none is needed.
+        -- `looked_at` is edits.number of the last edit of the object that a sweep has read. The values of all edits up to this
+        -- number are in `versions`.
         CREATE TABLE sweeps (
             scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
             object BLOB NOT NULL,
@@ -53,8 +53,8 @@ enum SchemaOfAttachments {
             PRIMARY KEY (scope, object)
         ) WITHOUT ROWID;
         CREATE INDEX sweeps_date ON sweeps (due_date) WHERE due_date IS NOT NULL;
-        -- The register values in the edits up to number `looked_at` that were not thinned. From this table, thinning decides
-        -- which values to remove, so that it reads the body of each edit only once. `edit` is edits.number.
+        -- The values of registers in the edits up to number `looked_at`, without values that were thinned. Thinning reads this
+        -- table to decide which values to remove. Therefore it reads the body of each edit only once. `edit` is edits.number.
         CREATE TABLE versions (
             scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
             object BLOB NOT NULL,
@@ -81,8 +81,8 @@ enum SchemaOfAttachments {
         CREATE INDEX edits_lost_words ON edits (scope, object) WHERE has_lost_words = 1;
         """
 
-    /// Marks the texts that may have lost words in a merge of version 1, which did not record this. They are all existing texts
-    /// of objects whose texts were written by several devices. Marked texts are never thinned.
+    /// Marks the texts that may have lost words in a merge of version 1, which did not record this. All existing texts of an object
+    /// are marked if several devices have written texts of the object. Marked texts are never thinned.
     static let unknownLosses = """
         UPDATE edits SET has_lost_words = 1 WHERE text_clock IS NOT NULL AND (scope, object) IN (
             SELECT scope, object FROM edits WHERE text_clock IS NOT NULL
@@ -108,10 +108,10 @@ enum SchemaOfAttachments {
     /// The tables that version 9 added. They record whether the blob store belongs to this database, and which files of the blob
     /// store the database does not know.
     static let blobStore = """
-        -- One row about the blob store. The nonces are those of its current marker and of the marker that is being written; NULL
-        -- if there is no such marker. `walk_date` is the date of the most recent listing of all blobs, in which the numbers of
-        -- files and bytes were counted. `accepted_unknown` is the number of unknown files that an operator has accepted with
-        -- `hesper adopt-attachments`.
+        -- The state of the blob store, in one row. `current_nonce` is the nonce of its current marker, and `next_nonce` is the
+        -- nonce of a marker that is being written. A nonce is NULL if the marker does not exist. `walk_date` is the date of the
+        -- most recent listing of all blobs, in which the numbers of files and bytes were counted. `accepted_unknown` is the number
+        -- of unknown files that an operator has accepted with `hesper adopt-attachments`.
         CREATE TABLE blob_store (
             one INTEGER PRIMARY KEY CHECK (one = 1),
             current_nonce INTEGER,

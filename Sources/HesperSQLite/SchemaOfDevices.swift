@@ -6,16 +6,17 @@ enum SchemaOfDevices {
         """
 
     static let tokens = """
-        -- Access tokens are devices with scopes: names that are separated by spaces. The token is invalid from the date of expiry.
-        -- If the token has a tag, it can only use notes that have this tag.
+        -- Access tokens are rows in which `token_scopes` is not NULL. This column contains the names of permissions, separated by
+        -- spaces. From the date of expiry on, the token is invalid. If the token has a tag, it can only use notes that have this
+        -- tag.
         ALTER TABLE devices ADD COLUMN token_scopes TEXT;
         ALTER TABLE devices ADD COLUMN token_expiry_date INTEGER;
         ALTER TABLE devices ADD COLUMN token_tag BLOB;
         """
 
     static let revocations = """
-        -- Devices that were revoked because they were lost. Changes that the device pushed after `moment` are undone. NULL if no
-        -- changes are undone.
+        -- Devices that were revoked because they were lost. Changes that the device pushed after `moment` are undone. `moment` is
+        -- NULL if no changes are undone.
         CREATE TABLE revocations (
             scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
             node BLOB NOT NULL,

@@ -2,9 +2,10 @@
 /// of apps' own objects, which version 13 added.
 enum SchemaOfTexts {
     static let descent = """
-        -- The clocks of those ancestors of the parcel's text that the server did not have when the text arrived, concatenated.
-        -- They include the clock of the text itself if a device pushed the text again after a restore. The column is stored
-        -- after the body, so rows that have a value are found in an index, which avoids reading the bodies.
+        -- If the server did not have all ancestors of the parcel's text when the text arrived, this column contains the clocks of
+        -- the missing ancestors, concatenated. If a device pushed the text again after a restore, the clock of the text itself is
+        -- included. The column is stored after the body, so rows that have a value are found in an index, which avoids reading the
+        -- bodies.
         ALTER TABLE edits ADD COLUMN missing_ancestors BLOB;
         CREATE INDEX edits_missing_ancestors ON edits (scope, object) WHERE missing_ancestors IS NOT NULL;
         -- The sequence that the scope had when the database was most recently restored from a backup; NULL if it never was

@@ -2,8 +2,7 @@
 enum SchemaOfTickets {
     static let tables = """
         -- Links and codes that can be used once. `token` is the hash of the code. `account` is the account whose password can be
-        -- reset or whose address is verified. `email` is the address that was invited. It is NULL if anyone may use the
-        -- invitation.
+        -- reset or whose address is verified. `email` is the address that was invited, or NULL if anyone may use the invitation.
         CREATE TABLE tickets (
             token BLOB PRIMARY KEY NOT NULL,
             purpose TEXT NOT NULL,

@@ -1,8 +1,8 @@
 import HesperModel
 import HesperStore
 
-/// The terms of the search index. Each term starts with the number of its scope. A prefix search therefore does not find terms of
-/// other scopes, and its time does not depend on their terms.
+/// The terms of the search index. Each term starts with the number of its scope. Therefore a search for a prefix finds no terms of
+/// other scopes, and its duration does not depend on the number of terms in other scopes.
 enum ScopedTerms {
     /// The terms of a text, separated by spaces, for example `7:milk 7:and 7:bread` in scope 7.
     static func joined(in text: String, scope: ScopeID) -> [UInt8] {

@@ -36,7 +36,8 @@ struct Backend: Sendable {
 
     var epoch: UInt64 { store.installation.epoch }
 
-    /// The earliest deletion that can still be undone: objects that were deleted before this time can no longer be restored.
+    /// The start of the period in which deletions can be undone. Objects that were deleted before this time can no longer be
+    /// restored.
     var graceStart: Timestamp { now().adding(-grace) }
 
     func scope(of session: Session) -> Scope {

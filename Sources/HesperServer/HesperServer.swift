@@ -57,6 +57,8 @@ public struct HesperServer: Sendable {
             backend: backend, settings: settings, cookies: cookies, hasWebApp: hasWebApp, mailer: mailer,
             logger: logger)
         firstAccount = accountResources.firstAccount
+        let changes = Changes(backend: backend)
+        let search = SearchNotes(backend: backend, indexer: indexer, limits: settings.searches)
         var routes = Routes()
         let resources: [any Resource] = [
             ServerInfo(store: store, settings: settings),
@@ -66,7 +68,9 @@ public struct HesperServer: Sendable {
             Documents(contract: settings.contract, logger: logger),
             webApp,
             Sync(backend: backend),
-            Changes(backend: backend),
+            changes,
+            NoteList(changes: changes, search: search),
+            TagList(backend: backend, changes: changes),
             DeletedObjects(backend: backend),
             Digests(backend: backend),
             ObjectResource(section: .notes, backend: backend),
@@ -78,7 +82,7 @@ public struct HesperServer: Sendable {
             NoteAdditions(backend: backend),
             Edits(backend: backend),
             RecentlyDeleted(backend: backend),
-            SearchNotes(backend: backend, indexer: indexer, limits: settings.searches),
+            search,
             Exports(backend: backend),
             Events(backend: backend, pages: pages, authenticator: authenticator, uses: uses),
             Ephemerals(hub: backend.hub, rate: settings.ephemerals),

@@ -21,7 +21,7 @@ struct ServerInfo: Resource {
         "edits", "recently-deleted",
         "search", "digests", "export", "events", "ephemeral", "cookies", "revocations", "sign-out-others",
         "password-resets", "compression", "text-descent", "idempotency-keys", "device-names",
-        "access-tokens", "capture",
+        "access-tokens", "capture", "lists",
     ]
 
     /// The features of this server. Optional features come last.
@@ -35,8 +35,7 @@ struct ServerInfo: Resource {
     /// request, this is false, so that strangers do not learn that a server is unused.
     private func needsFirstAccount(_ signUp: SignUpPolicy) async -> Bool {
         guard signUp == .open, !hasAccount.withLockedValue({ $0 }) else { return false }
-        // The other members of the response do not need the database. If the database is unavailable, the response still contains
-        // them.
+        // If the database is unavailable, the error is ignored, because the other members of the response do not need the database.
         guard let isThere = try? await store.read({ try $0.hasAccount() }) else { return false }
         if isThere { hasAccount.withLockedValue { $0 = true } }
         return !isThere

@@ -75,7 +75,7 @@ public enum SignUpPolicy: String, Sendable, CaseIterable {
     case open
     /// Only users with an invitation may create an account.
     case invite
-    /// Accounts are created by the operator, with the command. The link for the first account is valid too.
+    /// Without an invitation, only the operator can create accounts. The link for the first account is valid too.
     case closed
 }
 
@@ -92,8 +92,8 @@ public struct ConnectionLimits: Sendable {
     public var streamsPerAddress = 1_000
     /// The time in which a TLS handshake must be complete, in seconds.
     public var handshakeSeconds = 15
-    /// Whether the number of connections from loopback is limited like that of other addresses. By default it is not, because a
-    /// proxy on this machine may forward many clients.
+    /// Whether the number of connections is also limited for loopback addresses. By default it is not, because a proxy on this
+    /// machine may forward many clients.
     public var countsLoopback = false
     /// The maximum size of path and query, in bytes.
     public var uriBytes = 8 << 10

@@ -170,9 +170,9 @@ public protocol Transaction: Snapshot, SweepTransaction, RevocationTransaction {
     ) throws
 
     // MARK: A scope
-    /// Prefetches objects of several scopes, which will then be locked in the given order. A store that is accessed over a
-    /// network then needs one round trip for all of these objects. Stores may ignore this call. It must be the first call in a
-    /// transaction.
+    /// Prefetches objects of several scopes. The transaction will lock these scopes in the given order. If the store is accessed
+    /// over a network, this call reads all of the objects in one round trip. Other stores may ignore the call. It must be the first
+    /// call in a transaction.
     func prefetch(_ needs: [(scope: ScopeID, objects: [UniqueID])]) throws
     /// Locks a scope against other writers until the transaction ends.
     /// - Returns: the locked row of the scope; nil if the scope does not exist.

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import HesperStore
 
-/// The options of all commands that use the data: the data folder, the database and the attachments.
+/// The options with which commands select the data folder, the database and the storage of attachments.
 struct DataOptions: SettingOptions {
     @Option(.data) var data: String?
     @Option(.database) var database: String?

@@ -2,7 +2,7 @@ import Foundation
 import HesperServer
 import NIOCore
 
-/// The address on which a server listens, in a form for users.
+/// The address on which a server listens, as a URL for messages to users.
 struct ListeningAddress {
     let host: String
     let port: Int

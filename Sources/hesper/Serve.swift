@@ -62,8 +62,8 @@ struct Serve: AsyncParsableCommand {
             }
             try await checkClaim(store, blobs, logger)
             let stage = try store.uploadStage ?? UploadFolder(path: settings.uploads)
-            // The store is opened before the certificate is created. If the data folder is only partly restored, this fails, and no
-            // certificate is written to the folder.
+            // The certificate is created after the store was opened. Opening the store fails if the data folder is only partly
+            // restored, and no certificate must be written to such a folder.
             var instructions: [String] = []
             if let own { instructions = try own.instructions(try await own.prepare().authority) }
             var services: [any Service] = []

@@ -152,7 +152,7 @@ struct StatementTests {
         try await Stores.with { stores in
             let plans = try await Plans(stores, filling)
             for (words, tags) in [("word", nil), ("word", [UniqueID.random()]), ("", [UniqueID.random()])] {
-                for order in [Search.Order.newest, .relevance] {
+                for order in [Search.Order.newest, .oldest, .relevance] {
                     let search = Search(query: try SearchQuery(words), order: order, limit: 10)
                     let statement = SearchStatement(search, tags: tags, in: ScopeID(1))
                     let plan = try await plans.plan(of: statement.sql)

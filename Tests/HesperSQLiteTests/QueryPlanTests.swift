@@ -85,18 +85,39 @@ struct QueryPlanTests {
         let desk = try await TestClient(try SQLiteStore(folder: folder.url, prepare: { log.watch($0) }))
         let (note, tag) = try await desk.pushNoteAndTag()
         log.begin()
-        for order in [Search.Order.newest, .relevance] {
+        for order in [Search.Order.newest, .oldest, .relevance] {
             for start in [nil, SearchPosition.behind(sortDate: TestClient.now, note: note), .past(1)] {
                 let search = Search(query: try SearchQuery("milk"), tags: [tag], order: order, start: start, limit: 9)
                 _ = try await desk.store.read { try $0.search(search, in: desk.scope).found.count }
             }
         }
         let statements = log.end().filter { $0.contains("terms MATCH") }
-        #expect(statements.count == 4)
+        #expect(statements.count == 6)
         for statement in statements {
             let plan = try await Plans(folder.database).plan(of: statement)
             #expect(plan[0].hasPrefix("SCAN terms VIRTUAL TABLE INDEX"), "\(plan)")
             #expect(plan[1] == "SEARCH d USING INTEGER PRIMARY KEY (rowid=?)", "\(plan)")
+        }
+    }
+
+    @Test("A list of notes reads only its page, from the index of dates")
+    func lists() async throws {
+        let log = StatementLog()
+        let desk = try await TestClient(try SQLiteStore(folder: folder.url, prepare: { log.watch($0) }))
+        let (note, _) = try await desk.pushNoteAndTag()
+        log.begin()
+        for order in [Search.Order.newest, .oldest] {
+            for start in [nil, SearchPosition.behind(sortDate: TestClient.now, note: note)] {
+                let search = Search(query: try SearchQuery(""), order: order, start: start, limit: 9)
+                _ = try await desk.store.read { try $0.search(search, in: desk.scope).found.count }
+            }
+        }
+        let statements = log.end().filter { $0.contains("FROM documents d") }
+        #expect(statements.count == 4)
+        for statement in statements {
+            let plan = try await Plans(folder.database).plan(of: statement)
+            #expect(plan.count == 1)
+            #expect(plan[0].hasPrefix("SEARCH d USING COVERING INDEX documents_date (scope=?"), "\(plan)")
         }
     }
 

@@ -60,6 +60,8 @@ extension StoreContract {
                 try expect(try await client.found(text), is: order)
                 let pages = [Array(order[0..<3]), Array(order[3..<6]), Array(order[6...])]
                 try expect(try await client.pages(text, limit: 3), is: pages)
+                let reversed = [[0, 1, 3].map { ids[$0] }, [4, 5, 6].map { ids[$0] }, [ids[2]]]
+                try expect(try await client.pages(text, order: .oldest, limit: 3), is: reversed)
                 // A full page that contains all remaining notes is the last.
                 try expect(try await client.pages(text, limit: 7), is: [order])
                 try expect(try await client.found(text, limit: 0), is: [])
@@ -77,6 +79,13 @@ extension StoreContract {
                 try await client.index()
                 let second = try await client.page(text, limit: 2, from: first.next)
                 try expect(second.found.map(\.note.uniqueID), is: Array(all[2..<4]))
+                let ascending = try await client.found(text, order: .oldest)
+                let oldest = try await client.page(text, order: .oldest, limit: 2)
+                try expect(oldest.found.map(\.note.uniqueID), is: Array(ascending[..<2]))
+                try await client.push(client.note(.random(), "Milk", at: 0))
+                try await client.index()
+                let next = try await client.page(text, order: .oldest, limit: 2, from: oldest.next)
+                try expect(next.found.map(\.note.uniqueID), is: Array(ascending[2..<4]))
             }
         },
         Case("a page ends at the limit of examined notes, and the next continues there") { (client: Client) in
@@ -84,10 +93,10 @@ extension StoreContract {
             try await client.push(ids.enumerated().map { client.note($1, "Milk", at: UInt64($0 + 1)) })
             try await client.index()
             let order = Array(ids.reversed())
-            for (text, sort) in [("milk", Search.Order.newest), ("", .newest), ("milk", .relevance)] {
+            for (text, sort) in [("milk", Search.Order.newest), ("", .newest), ("milk", .relevance), ("", .oldest)] {
                 let pages = try await client.pages(text, order: sort, limit: 100, noteLimit: 3)
                 try expect(pages.map(\.count), is: [3, 3, 1], "\(sort)")
-                try expect(pages.flatMap(\.self), is: order, "\(sort)")
+                try expect(pages.flatMap(\.self), is: sort == .oldest ? ids : order, "\(sort)")
             }
         },
         Case("a search that takes too long fails, without other effects") { (client: Client) in

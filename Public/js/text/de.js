@@ -492,6 +492,15 @@ export const texts = {
   "Sign out {whom}?": "{whom} abmelden?",
   "The notes on that device are not erased.": "Die Notizen auf diesem Gerät werden nicht gelöscht.",
 
+  // The bookmarklet
+  "Save from web pages": "Von Webseiten speichern",
+  "Drag this link to the bookmarks bar of your browser. On any web page, it then opens a new note with the title, the selected text and the address of the page.":
+    "Zieh diesen Link in die Lesezeichenleiste deines Browsers. Auf jeder Webseite öffnet er dann eine neue Notiz mit dem Titel, dem markierten Text und der Adresse der Seite.",
+  "Copy the link": "Link kopieren",
+  "If you cannot drag it, for example on an iPhone, bookmark any page, and replace the address of the bookmark with the copied link. On Android, install Hesper from the menu of the browser instead: it is then among the apps to which you can share pages and texts.":
+    "Wenn du ihn nicht ziehen kannst, zum Beispiel auf einem iPhone, speichere irgendeine Seite als Lesezeichen und ersetze dessen Adresse durch den kopierten Link. Auf Android installiere stattdessen Hesper über das Menü des Browsers: Es gehört dann zu den Apps, mit denen du Seiten und Texte teilen kannst.",
+  "Drag this link to the bookmarks bar of your browser.": "Zieh diesen Link in die Lesezeichenleiste deines Browsers.",
+
   // Access tokens
   "Access tokens": "Zugriffstoken",
   "New token": "Neues Token",
@@ -516,8 +525,8 @@ export const texts = {
   "(and delete)": "(und löschen)",
   "The server does not have this tag. Choose another one, or sync first.":
     "Der Server kennt dieses Schlagwort nicht. Wähle ein anderes oder synchronisiere zuerst.",
-  "With a tag, the token can use only notes that have it, and only one at a time: it cannot list or search them. New notes get the tag.":
-    "Mit einem Schlagwort kann das Token nur Notizen verwenden, die es haben, und nur einzeln: Es kann sie nicht auflisten oder durchsuchen. Neue Notizen bekommen das Schlagwort.",
+  "With a tag, the token can use only notes that have it, and it cannot search them. New notes get the tag.":
+    "Mit einem Schlagwort kann das Token nur Notizen verwenden, die es haben, und sie nicht durchsuchen. Neue Notizen bekommen das Schlagwort.",
   "Expires": "Läuft ab",
   "Never": "Nie",
   "In 30 days": "In 30 Tagen",

@@ -1,6 +1,6 @@
 // The account: signing in, again or for the first time, and signing up; its devices, its password, its end. Access tokens: tokens.js.
 import {derivedID} from "../model/hash.js"
-import {copyOf, dialog, fill, problemView, setError, toast, tryIn, viewOf, wordsOf} from "./dom.js"
+import {copyOf, copyText, dialog, fill, problemView, setError, toast, tryIn, viewOf, wordsOf} from "./dom.js"
 import {chooseLanguage} from "./side.js"
 
 /** Names of browsers and systems, by what their `User-Agent` contains. The first one that is found counts. */
@@ -110,8 +110,14 @@ const countsOf = copy => ({
 export const devices = app => {
   const {copy, engine, go, attempt} = app
   const {session} = copy
-  const {element, usage, change, remove, list, problem, tokens} = copyOf("devices", {
-    ...session?.account, exportFirst: () => go("#/transfer"),
+  const {element, usage, change, remove, list, problem, tokens, bookmarklet} = copyOf("devices", {
+    ...session?.account, origin: location.origin, exportFirst: () => go("#/transfer"),
+    // The link is for the bookmarks bar. Here the content security policy would block it.
+    bookmarklet: event => {
+      event.preventDefault()
+      toast("drag-bookmarklet")
+    },
+    copyBookmarklet: () => copyText(bookmarklet.getAttribute("href")),
   })
   const leave = (how = {}) => engine.signOut(how).then(() => go("#/"), error => dialog(viewOf("ask-anyway",
     {problem: problemView(error), anyway: () => leave({anyway: true}), again: () => leave()})))

@@ -39,10 +39,14 @@ const pages = {
   history: later("history", async (app, id) => (await import("./history.js")).edits(app, id)),
 }
 
-/** Moves text that another app shares from the address into the entry of the browser's history, where a reload finds it again. */
+/**
+ * Moves text that another app shares from the address into the entry of the browser's history, where a reload finds it again. The
+ * bookmarklet has the text behind "#": the server does not receive it, and it can be longer than an address may be.
+ */
 const takeShared = () => {
   if (location.pathname !== "/capture") return
-  history.replaceState({shared: sharedText(Object.fromEntries(new URLSearchParams(location.search)))}, "", "/#/capture")
+  const shared = new URLSearchParams(`${location.search.slice(1)}&${location.hash.slice(1)}`)
+  history.replaceState({shared: sharedText(Object.fromEntries(shared))}, "", "/#/capture")
 }
 const wide = matchMedia("(min-width: 1100px)")
 const narrow = matchMedia("(max-width: 719px)")

@@ -83,7 +83,7 @@ extension BackupFolder {
         }
     }
 
-    /// The bytes of the file with this digest. They are not compared with the digest.
+    /// The stored bytes for this digest. They are not compared with the digest.
     public func bytes(_ data: AttachmentData) async throws -> BlobBytes {
         let path = path(of: data)
         return try await pool.run {

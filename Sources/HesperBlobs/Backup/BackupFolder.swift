@@ -3,16 +3,16 @@ import HesperModel
 import HesperStore
 import NIOPosix
 
-/// A folder with a backup: a copy of the database, and the bytes of attachments. The file name of an attachment is the SHA-256
-/// hash of its bytes, so that equal bytes are stored only once.
+/// A folder with a backup: a copy of the database, and the bytes of attachments. The file name of an attachment is the SHA-256 hash
+/// of its bytes, so that equal bytes are stored only once.
 ///
 ///     backup.json                      the manifest
 ///     hesper-9f86d081884c7d65.sqlite   the database
 ///     attachments/9f/9f86d0818…        bytes of an attachment
-///     unfinished                       files that are being written
+///     unfinished                       a folder for files that are being written
 ///
-/// The manifest `backup.json` contains the names of all other files, and it is replaced last. If a backup is interrupted, the
-/// previous backup in the folder therefore remains valid.
+/// The manifest `backup.json` contains the name of the database. It is replaced when all other files are complete, so the previous
+/// backup in the folder remains valid if a new backup is interrupted.
 public struct BackupFolder: Sendable {
     public let path: String
     let pool: NIOThreadPool
@@ -169,6 +169,6 @@ public struct BackupUnknownFile: Error, Sendable, Equatable {
     public let name: String
 }
 
-/// The error for a backup folder that is locked: another process writes to the folder, or reads the folder while this process
-/// needs exclusive access.
+/// The error for a backup folder on which another process holds a conflicting lock. The other process writes to the folder, or it
+/// reads the folder and this process needs exclusive access.
 public struct BackupInUse: Error, Sendable, Equatable {}

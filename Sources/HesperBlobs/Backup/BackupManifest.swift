@@ -1,6 +1,7 @@
 import HesperModel
 
-/// The contents of the file `backup.json`, which describes a backup. It is written last, so that all files that it names exist.
+/// The contents of the file `backup.json`, which describes a backup. This file is written last, so that it never describes an
+/// incomplete backup.
 ///
 ///     {"format": "hesper-backup", "formatVersion": 1, "date": "2026-11-21T02:00:00.000Z",
 ///      "database": {"file": "hesper-9f86d081884c7d65.sqlite", "byteCount": 73728, "sha256": "…"},

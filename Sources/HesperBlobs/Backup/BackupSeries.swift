@@ -3,8 +3,8 @@ import HesperModel
 import HesperStore
 import NIOPosix
 
-/// A folder with dated backups of one installation. Each backup is a separate ``BackupFolder``. Backups share equal bytes through
-/// hard links.
+/// A folder with dated backups of one installation. Each backup is a separate ``BackupFolder``. Equal bytes in several backups are
+/// stored once, by means of hard links.
 ///
 ///     2026-11-23T0300Z   a backup
 ///     unfinished         the backup that is being created
@@ -66,8 +66,8 @@ public struct BackupSeries: Sendable {
         return withExtendedLifetime(lock) { entry }
     }
 
-    /// Removes the oldest complete backups, but never `newest`. A backup that is being read is not removed; the next call may
-    /// remove it.
+    /// Keeps the newest backups, including `newest`, and removes the other complete backups. A backup that is being read is not
+    /// removed; the next call may remove it.
     /// - Parameters:
     ///   - count: the number of backups to keep, including `newest`.
     ///   - newest: the backup that was just created. Backups with a later date than `newest` were made while the clock was wrong,

@@ -37,8 +37,8 @@ final class S3Client: Sendable {
     deinit { http.shutdown(queue: .global()) { _ in } }
 
     /// Sends an idempotent request, with retries, until the response indicates success.
-    /// - Parameter deadline: the maximum time until the head of the response has arrived. It includes the upload of the request
-    ///   body.
+    /// - Parameter deadline: the maximum time from the start of an attempt until the head of the response has arrived. It includes
+    ///   the upload of the request body.
     /// - Throws: ``S3Failure`` if S3 responds with an error, or ``StoreError`` if there is no response.
     func send(_ request: S3Request, within deadline: TimeAmount = .seconds(60)) async throws -> HTTPClientResponse {
         try await retrying { try await self.attempt(request, deadline) }

@@ -40,8 +40,8 @@ struct S3Failure: Error, Sendable {
         if isFull { return .full(description) }
         switch status {
         case .rangeNotSatisfiable: return .damaged("\(description): the object is shorter than expected")
-        // If the session token has expired, S3 responds to HEAD with 400 and no code. A 400 without a code is therefore not a
-        // permanent failure.
+        // If the session token has expired, S3 responds to HEAD with the status 400 and without a code. This response is therefore
+        // not a permanent failure.
         case .badRequest where code != nil && !isTransient && !isAboutCredentials, .methodNotAllowed, .lengthRequired,
             .notImplemented:
             return .failed(description)

@@ -6,7 +6,7 @@ import HesperStore
 struct S3Listing: Sendable {
     let client: S3Client
 
-    /// The prefix of the keys of all objects.
+    /// The text with which all keys begin; empty if the whole bucket is used.
     private var prefix: String { client.location.prefix.isEmpty ? "" : client.location.prefix + "/" }
 
     /// Passes every object to `body`, in the order of keys.

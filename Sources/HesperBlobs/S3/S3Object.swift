@@ -4,7 +4,7 @@ import HesperStore
 import NIOCore
 import NIOHTTP1
 
-/// An object in the bucket. It may or may not exist.
+/// A key in the bucket, and the object with this key, which may not exist.
 struct S3Object: Sendable {
     let client: S3Client
     let key: String

@@ -34,7 +34,8 @@ struct S3Parts<Bytes: AsyncSequence> where Bytes.Element == ByteBuffer {
             guard rest.readableBytes == 0, let more = try await bytes.next() else { break }
             rest = more
         }
-        // If the task is cancelled, some sources return nil as at the end of the data. This check distinguishes the two cases.
+        // If the task is cancelled, some sources return nil, as they do at the end of the data. This check distinguishes the two
+        // cases.
         try Task.checkCancellation()
         count += 1
         hasher.update(part)

@@ -21,8 +21,8 @@ extension S3XML {
 
     /// Parses an XML document; nil if it is malformed or uses features that S3 does not use.
     init?(reading text: String) {
-        // The text is parsed by Unicode scalars, because in a `Character`, a combining character would be joined with the bracket
-        // before it.
+        // The text is parsed by Unicode scalars. If it were parsed by `Character`, a bracket and a combining character after it
+        // would be one character.
         var rest = text.unicodeScalars[...]
         var open: [S3XML] = []
         while let start = rest.firstIndex(of: "<") {

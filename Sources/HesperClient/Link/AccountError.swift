@@ -11,11 +11,11 @@ public enum AccountError: Error, Equatable, Sendable {
     case offline(String)
     /// There is no Hesper server at this address.
     case notHesper
-    /// The server lacks features that this library needs. Its operator must update it.
+    /// The server lacks features that this library needs. The operator must update the server.
     case serverTooOld(missing: [String])
     /// No account has this e-mail address and password.
     case wrongPassword
-    /// There were too many attempts to sign in. The next attempt is possible after this time.
+    /// There were too many attempts to sign in. The next attempt is possible after this delay.
     case tooManyAttempts(retryAfter: Duration)
     /// The operator of the server has disabled the account.
     case accountDisabled
@@ -26,7 +26,8 @@ public enum AccountError: Error, Equatable, Sendable {
     /// The server rejected a field of the request. The associated values are the name of the field (`email`, `password`,
     /// `deviceName` or `invitation`) and the reason.
     case invalidField(String, String)
-    /// The local copy belongs to another account. The associated value is its e-mail address.
+    /// The local copy belongs to an account, and the user tried to sign up or to sign in to a different one. The associated value
+    /// is the e-mail address of the local copy's account.
     case otherAccount(String)
     /// The server is unavailable or failed. The first associated value is the reason; `retryAfter` is the delay before the next
     /// attempt, if the response states it.
@@ -69,7 +70,7 @@ extension AccountError {
         }
     }
 
-    /// Converts the problem of an error response to a sign-up, sign-in or sign-out request.
+    /// Creates the error for a sign-up, sign-in or sign-out request that the server refused with this problem.
     init(_ problem: ServerProblem) {
         let retryAfter = problem.retryAfter.map { Duration.seconds($0) }
         switch problem.kind {

@@ -1,7 +1,7 @@
 internal import HesperModel
 
-/// Signs users up, in and out on one server. Nothing is stored here: the caller stores the ``Session``. Passwords are
-/// not kept in memory after the request.
+/// Signs users up, in and out on one server. This type stores nothing; the caller stores the ``Session``. Passwords are not kept in
+/// memory after the request.
 package struct Accounts: Sendable {
     package let server: ServerURL
     private let transport: any Transport
@@ -29,7 +29,7 @@ package struct Accounts: Sendable {
     }
 
     /// Reads the features and limits of the server.
-    /// - Throws: ``AccountError/serverTooOld(missing:)`` if it lacks a feature that sync needs.
+    /// - Throws: ``AccountError/serverTooOld(missing:)`` if the server lacks a feature that sync needs.
     package func serverInfo() async throws(AccountError) -> ServerInfo {
         let response = try await send(ServerRequest("GET", "/v1/server"))
         guard response.isSuccess, let info = ServerInfo(response.body) else {
@@ -49,13 +49,13 @@ package struct Accounts: Sendable {
 
     /// Signs in as a new device of an account.
     /// - Parameter earlier: the session of the local copy; nil if the copy belongs to no account yet.
-    /// - Throws: ``AccountError/otherAccount(_:)`` if the account is not that of `earlier` (clients.md, rule 13).
+    /// - Throws: ``AccountError/otherAccount(_:)`` if `earlier` belongs to a different account (clients.md, rule 13).
     package func signIn(
         _ credentials: Credentials, continuing earlier: Session? = nil
     ) async throws(AccountError) -> Session {
         let session = try await enter("/v1/devices", credentials)
         guard let earlier, earlier.account != session.account else { return session }
-        // The account is not that of the local copy, so the new device is signed out again. If signing out fails, the device
+        // The local copy belongs to a different account, so the new device is signed out again. If signing out fails, the device
         // remains in the account's list of devices, where the owner can remove it.
         try? await signOut(session)
         throw .otherAccount(earlier.email)

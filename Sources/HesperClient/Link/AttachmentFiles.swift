@@ -2,12 +2,12 @@ internal import Foundation
 package import HesperModel
 
 /// Stores the bytes of attachments in files on this device. A file is written in parts, and then finished. A finished file never
-/// changes. The name of a file is the ID of the attachment for which it was written.
+/// changes. The name of a file is the ID of the attachment for which the file was written.
 package protocol AttachmentFiles: Sendable {
     /// The file of an attachment; nil if there is none.
     func file(_ id: UniqueID) throws -> AttachmentFile?
 
-    /// Appends bytes to an unfinished file, which is created if there is none.
+    /// Appends bytes to an unfinished file. Creates the file if it does not exist.
     /// - Parameter offset: the size of the file before the bytes are appended.
     /// - Throws: ``AttachmentFilesError``. If the disk is full, the file keeps its earlier size.
     func append(_ bytes: [UInt8], to id: UniqueID, at offset: Int64) throws
@@ -16,10 +16,10 @@ package protocol AttachmentFiles: Sendable {
     /// - Throws: ``AttachmentFilesError/missing`` if there is no file.
     func read(_ id: UniqueID, at offset: Int64, count: Int) throws -> [UInt8]
 
-    /// Makes an unfinished file durable and finishes it. Nothing happens if it is finished.
+    /// Makes an unfinished file durable and finishes it. Does nothing if the file is already finished.
     func finish(_ id: UniqueID) throws
 
-    /// Deletes a file, finished or not. Nothing happens if there is none.
+    /// Deletes a file, finished or not. Does nothing if the file does not exist.
     func delete(_ id: UniqueID) throws
 
     /// All files, finished and unfinished, by their names.
@@ -38,9 +38,10 @@ package struct AttachmentFile: Sendable, Equatable {
 
 package enum AttachmentFilesError: Error, Equatable {
     case missing
-    /// Bytes cannot be appended: the file is finished, or its size differs from the given offset.
+    /// The bytes cannot be appended, because the file is finished or the given offset is not its size.
     case wrongOffset
-    /// The size or the hash of a file differs from that of its attachment. The associated value is the actual size and hash.
+    /// A file does not have the size or the hash that its attachment states. The associated value contains the size and hash that
+    /// the file has.
     case damaged(AttachmentData)
     case diskFull
     /// Another system error, with its `errno`.
@@ -61,7 +62,7 @@ extension AttachmentFiles {
         }
     }
 
-    /// Finishes a file if its size and hash are those of the attachment. Otherwise deletes it.
+    /// Finishes a file if it has the expected size and hash. Otherwise deletes the file.
     /// - Throws: ``AttachmentFilesError/damaged(_:)`` with the actual size and hash.
     package func finish(_ id: UniqueID, verifying expected: AttachmentData) throws {
         let found = try data(of: id)
@@ -171,7 +172,7 @@ package struct FolderAttachmentFiles: AttachmentFiles {
         let part = path(id, isFinished: false)
         try withDescriptor(part, O_RDWR | O_CLOEXEC) { try sync($0) }
         guard rename(part, path(id, isFinished: true)) == 0 else { throw AttachmentFilesError(errno) }
-        // The new name is durable only after the folder is written to the disk too.
+        // The new name is durable only after the folder, which contains it, is written to the disk.
         try withDescriptor(folder, O_RDONLY | O_CLOEXEC) { try sync($0) }
     }
 

@@ -6,8 +6,8 @@
 /// An event without data is not returned, as the standard requires. There is one exception: the server states the delay
 /// before a reconnection in an event that has only the field `retry`, and this event is returned with an empty name.
 package struct EventParser: Sendable {
-    /// The size of the largest event, in bytes. The server ends the page in an event when the page exceeds 256 KiB. The last object
-    /// of the page may have any size.
+    /// The maximum size of an event, in bytes. The largest events contain a page of changes. The server ends a page when it exceeds
+    /// 256 KiB, but the last object of the page may have any size.
     package static let maximumEventBytes = 16 << 20
 
     /// The value of the stream's latest field `id`.

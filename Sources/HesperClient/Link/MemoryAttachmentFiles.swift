@@ -5,8 +5,9 @@ package final class MemoryAttachmentFiles: AttachmentFiles {
     private let files = Locked<[UniqueID: (bytes: [UInt8], isFinished: Bool)]>([:])
     private let capacity: Int
 
-    /// Creates an empty storage.
-    /// - Parameter capacity: the maximum number of bytes of all files. A write that would exceed it fails as on a full disk.
+    /// Creates a storage without files.
+    /// - Parameter capacity: the maximum number of bytes of all files. A write that would exceed this number fails as on a full
+    ///   disk.
     package init(capacity: Int = .max) { self.capacity = capacity }
 
     package func file(_ id: UniqueID) -> AttachmentFile? {

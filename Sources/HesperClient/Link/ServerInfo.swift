@@ -7,7 +7,7 @@ package struct ServerInfo: Sendable, Equatable {
     package var features: Set<String>
     /// Who can sign up: `open`, `invite` or `closed`.
     package var signUp: String
-    /// Whether sign-up is open and there is no account yet. An app then shows its sign-up form first.
+    /// Whether sign-up is open and the server has no account yet. If so, an app shows its sign-up form first.
     package var needsFirstAccount: Bool
     /// The limits that a client can check itself, such as `textBytes`.
     package var limits: [String: Int64]
@@ -21,7 +21,7 @@ package struct ServerInfo: Sendable, Equatable {
     /// The required features that the server lacks because it is too old.
     package var missingFeatures: [String] { ServerInfo.requiredFeatures.filter { !features.contains($0) } }
 
-    /// Reads the body of the response; nil if it is not that of a Hesper server.
+    /// Reads the body of the response; nil if the body does not come from a Hesper server.
     package init?(_ body: [UInt8]) {
         guard case .object(let json)? = try? JSONReader.read(body), let name = json["name"]?.string,
             let version = json["version"]?.string, case .array(let features)? = json["features"]

@@ -2,9 +2,10 @@ package import HesperModel
 
 /// The reason for an error response, or for the rejection of a part of a push (RFC 9457; protocol.md, Errors).
 ///
-/// In contrast to the model's `Problem`, it can have a slug that this version of the library does not know.
+/// Unlike the model's `Problem`, a `ServerProblem` can have a slug that this version of the library does not know.
 package struct ServerProblem: Error, Sendable, Equatable {
-    /// The status of the response or of the rejection; 0 for a problem that this library detected.
+    /// The HTTP status of the error response; for a rejection, the status in the results of the push; 0 for a problem that this
+    /// library detected.
     package var status: Int
     /// The code of the problem. The response of a proxy has no code. The slug is then `unavailable` for the statuses 502, 503 and
     /// 504, and `unexpected` for all others.
@@ -18,14 +19,14 @@ package struct ServerProblem: Error, Sendable, Equatable {
     package var requestID: String?
     /// The delay before the next attempt, in seconds, at most a day.
     package var retryAfter: Int?
-    /// All members of the JSON object, such as `serverClock`, `deletedObject`, `limit` and `used`.
+    /// All members of the problem's JSON object, such as `serverClock`, `deletedObject`, `limit` and `used`.
     package var members: JSONObject
 
     /// The slug, if this version of the library knows it.
     package var kind: Problem.Slug? { Problem.Slug(rawValue: slug) }
     /// The value of the limit that the request exceeded; nil for problems without a limit.
     package var limit: Int64? { members["limit"]?.integer }
-    /// The number of bytes that the account uses of its quota.
+    /// The number of bytes that the account has stored and that count against its quota; nil if the problem does not state it.
     package var used: Int64? { members["used"]?.integer }
 
     /// Reads the problem of an error response.

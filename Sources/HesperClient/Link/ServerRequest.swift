@@ -65,7 +65,8 @@ package protocol Transport: Sendable {
     /// Sends a request and returns the response, whatever its status is.
     func send(_ request: ServerRequest) async throws(NoResponse) -> ServerResponse
 
-    /// Opens the event stream. It ends when the server or the network ends it, or when the task is cancelled.
+    /// Opens the event stream. The stream ends when the server closes it, the connection fails, or the task that reads it is
+    /// cancelled.
     /// - Parameter request: the request that opens the stream.
     func events(_ request: ServerRequest) -> AsyncThrowingStream<ServerEvent, any Error>
 }

@@ -59,7 +59,7 @@ extension Session {
     }
 }
 
-/// The token is left out wherever a session is printed, so that it does not get into a log.
+/// The printed forms of a session leave out the token, which must not get into logs.
 extension Session: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package var description: String { "\(email), device \(device), \(server)" }
     package var debugDescription: String { description }

@@ -18,8 +18,8 @@ package final class URLSessionTransport: Transport {
         /// The maximum time in which no byte of an event stream is received. A stream that exceeds it ends. The server sends a
         /// comment at least every 20 s.
         package var streamSilence: Duration = .seconds(45)
-        /// The maximum size of a response body, in bytes. The response to a push contains at most 32 MiB of the objects
-        /// that the push names, a page of about 4 MiB, and the results.
+        /// The maximum size of a response body, in bytes. The response to a push contains the objects that the push names (at most
+        /// 32 MiB), a page of changes (about 4 MiB), and the results of the push.
         package var bodyBytes = 64 << 20
         /// The maximum number of buffered events. If more arrive before they are read, the stream ends.
         package var waitingEvents = 64
@@ -270,8 +270,8 @@ private final class Exchanges: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     /// Ends a request whose body would have to be sent again. On Linux, libcurl repeats a request if the server closes a reused
-    /// connection without a response. Foundation does not send the body of the `URLRequest` again, but calls this method to get
-    /// another body, and would repeat this until the timeout.
+    /// connection without a response. For the repetition, Foundation does not use the body of the `URLRequest` again, but calls
+    /// this method to get another body. Without this error, it would call the method repeatedly until the timeout.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping (InputStream?) -> Void

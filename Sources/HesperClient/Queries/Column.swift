@@ -1,9 +1,11 @@
 internal import HesperModel
 
-/// The operand of a predicate, an order or an index: a column of a type's table, or a value in the JSON of its column `body`.
+/// The operand of a predicate, an order or an index: a column of a type's table, or a value in the JSON of the table's column
+/// `body`.
 enum Column: Sendable, Equatable {
     case id
-    /// A register, or a field that is set once. `absent` is its value in objects that lack it.
+    /// A register, or a field that is set once. `absent` is the value to use for objects that do not have the register or the
+    /// field.
     case attribute(String, absent: Absent)
     case counter(String)
     /// A set. The names of its registers begin with the name of the set and a dot. `absent` lists the registers of the elements that
@@ -35,8 +37,8 @@ enum Column: Sendable, Equatable {
         }
     }
 
-    /// The SQL expression of the column. It contains no bound arguments, because SQLite uses an index only if the expression in the
-    /// query is the same as in the index.
+    /// The SQL expression of the column. It contains no bound arguments: an index cannot contain them, and SQLite uses the index of
+    /// an expression only for the same expression in a query.
     var sql: String {
         switch self {
         case .id: "id"

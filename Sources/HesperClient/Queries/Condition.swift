@@ -23,8 +23,8 @@ public struct Condition<Object: SyncedObject>: Sendable {
 
 /// The information about the local copy that a predicate needs.
 package struct QueryContext {
-    /// Returns the ID of a live tag or attachment and the IDs that were merged into it; no IDs if the tag or attachment is not live
-    /// (merge.md, Membership).
+    /// Returns the IDs under which a note may hold a live tag or attachment: its own ID and, for a tag, the IDs of the tags that
+    /// were merged into it. Returns no IDs if the tag or attachment is not live (merge.md, Membership).
     package var sources: (UniqueID) throws -> [UniqueID]
 
     package init(sources: @escaping (UniqueID) throws -> [UniqueID] = { [$0] }) { self.sources = sources }
@@ -60,7 +60,8 @@ indirect enum Expression: Sendable {
         case .containsElement(let column, let key, let id): try containsElement(column, key, id, context)
         case .both(let left, let right): "(\(try left.sql(context)) AND \(try right.sql(context)))"
         case .either(let left, let right): "(\(try left.sql(context)) OR \(try right.sql(context)))"
-        // A comparison with an absent value is NULL. It is treated as false, so that its negation is true.
+        // The expression is NULL if a compared value is absent. `coalesce` replaces NULL by 0 (false), so that the negation is
+        // true.
         case .not(let expression): "NOT coalesce(\(try expression.sql(context)), 0)"
         case .invalid(let message): throw StoreError.invalidQuery(message)
         }
@@ -129,7 +130,7 @@ extension Column {
 }
 
 extension Value {
-    /// The value in the form in which the SQL operator `->>` returns it, so that SQLite can compare it with a value in `body`.
+    /// The value in the form that SQLite's operator `->>` returns for a value in `body`. In this form, both can be compared.
     fileprivate var databaseValue: DatabaseValue {
         switch self {
         case .null: .null

@@ -42,8 +42,8 @@ public struct Order<Object: SyncedObject>: Sendable, ExpressibleByArrayLiteral {
         let terms = order?.terms ?? []
         let isDescending = terms.last?.isDescending ?? false
         let parts = try terms.map { "\(try $0.column.ordering)\($0.isDescending ? " DESC" : "")" }
-        // The last term is `id`, which is also the second column of every index that ``Index`` creates, so that SQLite can sort with
-        // the index.
+        // The last term is `id`. Every index that ``Index`` creates has `id` as its second column, so SQLite can sort with the
+        // index.
         return SQL(sql: (parts + ["id" + (isDescending ? " DESC" : "")]).joined(separator: ", "))
     }
 }

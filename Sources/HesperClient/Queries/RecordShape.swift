@@ -5,12 +5,13 @@ internal import HesperModel
 ///
 /// A key path does not contain the name of its property. Therefore this type has one record for each property, in which only that
 /// property differs from its default. To find the name for a key path, the value at the key path in each of these records is
-/// compared with the value in the default record. If they differ, the name of the record's property is the result.
+/// compared with the value at the same key path in the default record. If the values differ, the key path leads to the property for
+/// which the record was made.
 struct RecordShape<Record: MergedRecord>: Sendable {
     private let base: Record
     private let variants: [(name: String, record: Record)]
-    /// The properties for which no value other than the default is known, and therefore no record could be made: enums that are not
-    /// `CaseIterable`.
+    /// The names of the properties that have no record, because no value other than the default is known. These properties are
+    /// enums that are not `CaseIterable`.
     let unnamed: [String]
 
     static var shared: RecordShape {

@@ -1,7 +1,7 @@
 internal import Foundation
 package import GRDB
 
-/// The SQL function behind `contains`: whether a text contains another text, ignoring case and accents.
+/// The SQL function that `contains` calls. It returns whether a text contains another text, ignoring case and accents.
 package enum TextFunction {
     static let name = "hesper_contains"
 

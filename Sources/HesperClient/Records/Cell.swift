@@ -22,7 +22,7 @@ extension Cell {
     }
 }
 
-/// The names of attributes that this library refers to, as in receipts and digests.
+/// The names of attributes that this library uses, in the form that receipts and digests have.
 package enum AttributeName {
     package static let text = "text"
     package static let name = "name"
@@ -38,7 +38,7 @@ package enum AttributeName {
     /// The name of the register that states whether a note has an attachment.
     package static func attachment(_ id: UniqueID) -> String { "attachments.\(id)" }
 
-    /// Attributes of notes that are sets of IDs, with one register for each member.
+    /// The attributes of notes whose values are sets of IDs. A set has one register for each member.
     static let members: Set<String> = ["tags", "attachments"]
     /// The fields of attachments, which are set once.
     static let ofAttachments = ["mimeType", "width", "height", "filename", "preview", "byteCount", "sha256"]
@@ -51,7 +51,7 @@ package enum AttributeName {
     }
 }
 
-/// The names of types that the protocol defines. All other types are an app's own.
+/// The names of types that the protocol defines. All other types are defined by apps.
 package enum TypeName {
     package static let note = "note"
     package static let tag = "tag"

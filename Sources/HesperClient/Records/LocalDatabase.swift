@@ -13,7 +13,7 @@ package final class LocalDatabase: Sendable {
     package let now: @Sendable () -> Timestamp
     /// Makes the IDs of new objects and nodes. The simulator passes a seeded generator, so that runs are reproducible.
     package let makeID: @Sendable () -> UniqueID
-    /// Counts the changes of each table by all processes that have the database file open.
+    /// For each table, counts the changes that are made by any process that has the database file open.
     let tableVersions = TableVersions()
 
     /// Opens or creates a local copy.
@@ -65,8 +65,8 @@ package final class LocalDatabase: Sendable {
         func read(_ database: Database) throws -> R {
             try body(RecordsTransaction(database, now: now(), makeID: makeID))
         }
-        // A database in memory has one connection. `read` would set it to read-only and back, and each time SQLite would prepare all
-        // cached statements again.
+        // A database in memory has one connection. GRDB's `read` would make this connection read-only and then writable again.
+        // After each switch, SQLite would have to prepare all cached statements again.
         if let queue = writer as? DatabaseQueue { return try queue.inDatabase(read) }
         return try writer.read(read)
     }

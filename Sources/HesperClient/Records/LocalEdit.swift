@@ -6,7 +6,7 @@ package struct LocalEdit: Sendable, Equatable {
     package var clock: Clock
     /// Whether the edit waits because the account is full (clients.md, rule 14).
     package var isHeld = false
-    /// For a text: the texts that it descends from.
+    /// For an edit of a note's text: the earlier texts from which the new text descends.
     package var descent: Descent?
 
     package init(_ value: Value, at clock: Clock, descent: Descent? = nil) {

@@ -11,7 +11,7 @@ package struct LocalObject: Sendable, Equatable {
     package var fixed: [String: Value] = [:]
     /// The acknowledged registers, by attribute.
     package var registers: [String: Cell] = [:]
-    /// The state of the object until the server acknowledges that it exists; then nil.
+    /// The state of an object whose existence the server has not acknowledged; nil for all other objects.
     package var made: Made?
     /// The unsent edits, by attribute.
     package var edits: [String: LocalEdit] = [:]
@@ -77,7 +77,7 @@ package struct LocalObject: Sendable, Equatable {
         return fixed[name].map { LocalObject.earlier($0, value) } ?? value
     }
 
-    /// Whether the field that the type requires is set. Without it, the app does not see the object (merge.md, Edits).
+    /// Whether the field that the type requires is set. Without this field, the app does not see the object (merge.md, Edits).
     package var exists: Bool {
         LocalObject.exists(type, isFixed: { visibleFixed($0) != nil }, isSet: { cell($0) != nil })
     }
@@ -99,8 +99,8 @@ package struct LocalObject: Sendable, Equatable {
         }
     }
 
-    /// Folds values that the server acknowledged or sent: of two values of a register, keeps the one with the greater clock; of two
-    /// creation dates, keeps the earlier one (merge.md, The fold).
+    /// Folds values that the server acknowledged or sent into this object. A register keeps the value with the greater clock. The
+    /// creation date keeps the earlier date (merge.md, The fold).
     /// - Returns: whether anything changed.
     @discardableResult
     package mutating func fold(fixed: [String: Value], registers: [String: Cell]) -> Bool {

@@ -6,7 +6,8 @@ extension RecordsTransaction {
     /// Nil if the object is deleted or unknown.
     package func resolve(_ id: UniqueID, type: String) throws -> UniqueID? {
         var current = id
-        // The number of steps is limited as in merge.md, because the DeletedObjects of a faulty server may form a cycle.
+        // Each step follows one merge of tags. The number of steps is limited as in merge.md, because a faulty server may send
+        // DeletedObjects that form a cycle.
         for _ in 0..<10_000 {
             let target: UniqueID?
             if let deletion = try deletion(of: current) {

@@ -99,9 +99,9 @@ extension RecordsTransaction {
         }
     }
 
-    /// The note to which this device or the server moved the text of a deleted note (a rescue). If that note was deleted too, and
-    /// its text was moved again, this is the next note, and so on, for at most ten rescues. Nil if the text was not moved, or if
-    /// the last note is deleted.
+    /// Finds the note that now contains the text of a deleted note. This device or the server may have moved the text to another
+    /// note (a rescue). If that note was deleted too, its own rescue is followed, and so on, for at most ten rescues. Returns nil
+    /// if the text was not moved, or if the last note is deleted.
     package func continuation(of id: UniqueID) throws -> UniqueID? {
         var last = id
         for _ in 0..<10 {
@@ -126,7 +126,8 @@ extension RecordsTransaction {
             ?? false
     }
 
-    /// The name of the file with an attachment's bytes: the ID of the attachment for which they were stored.
+    /// The name of the file with an attachment's bytes. The name is the ID of the attachment for which the file was written, which
+    /// may be another attachment with the same bytes.
     package func file(of id: UniqueID) throws -> UniqueID? {
         try Data.fetchOne(
             database.cachedStatement(sql: "SELECT file FROM bytes WHERE id = ?"), arguments: [id.data]

@@ -39,7 +39,7 @@ package final class RecordsTransaction {
     }
 
     /// Records that the transaction changed a table. The count of changes of the table is incremented at the end of the
-    /// transaction, so that other processes read the table again.
+    /// transaction, which causes other processes to read the table again.
     func noteChange(of table: String) { changedTables.insert(table) }
 
     // MARK: State
@@ -85,8 +85,8 @@ package final class RecordsTransaction {
         return result
     }
 
-    /// Switches to another node: after signing in, or because the database file was copied from another device, which continues to use
-    /// the former node. Unsent edits keep their clocks.
+    /// Switches to another node after signing in, or after the database file was copied from another device. That device continues
+    /// to use the former node. Unsent edits keep their clocks.
     package func setNode(_ node: NodeID) throws { try withClock { $0 = $0.continued(by: node) } }
 
     package func tick() throws -> Clock { try withClock { $0.tick(now) } }

@@ -11,9 +11,10 @@ package struct SyncRecord: Sendable, Equatable {
     package var serverDigest: Digest?
     /// The time at which the last round of sync ended.
     package var lastSync: Timestamp?
-    /// Whether everything is being read again from the start. Nothing is sent meanwhile.
+    /// Whether all data of the server is being read again from the start. Until this has ended, nothing is sent.
     package var isReading = false
-    /// Whether everything is being read again from the start, or data that the server turned out to lack is being resent.
+    /// Whether a sync from the start is in progress. It first reads all data of the server again (`isReading`), and then resends
+    /// the data that the server lacks.
     package var hasStartedOver = false
     /// The time at which the local copy was last repaired because the digests differed.
     package var repaired: Timestamp?
@@ -29,7 +30,7 @@ package struct SyncRecord: Sendable, Equatable {
     package enum SignInReason: String, Sendable {
         /// The session ended or was revoked.
         case expired
-        /// The database file was copied, so that two devices used the same node.
+        /// The database file was copied. Two devices therefore used the same node.
         case copied
     }
 

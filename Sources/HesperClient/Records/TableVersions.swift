@@ -54,7 +54,8 @@ final class TableVersions: Sendable {
 }
 
 extension LocalDatabase {
-    /// Notifies the observers in this process of changes that other processes made to the database file.
+    /// Finds the tables that other processes changed in the database file, and notifies the observers of these tables in this
+    /// process.
     /// - Returns: the changed tables.
     @discardableResult
     package func noticeOtherProcesses() async throws -> [String] {

@@ -33,8 +33,7 @@ package enum CopyCheck {
             }
         }
         let next = records.newID().description
-        // The former word is saved too: if this transaction is not committed, the former word is still the one in the database
-        // file.
+        // The former word is saved too, because the database file still contains it if this transaction is not committed.
         try? memory.setWords([isCopy ? nil : word, next].compactMap { $0 }, of: store)
         try records.setMeta(key, JSON(members: [("store", .string(store)), ("word", .string(next))]))
         return isCopy
@@ -43,10 +42,10 @@ package enum CopyCheck {
 
 /// Storage for the random words of ``CopyCheck``. It belongs to this device and is not part of backups.
 package protocol DeviceMemory: Sendable {
-    /// The random words that were saved for a local copy, by which ``CopyCheck`` recognizes that its file was copied; empty if none
-    /// were saved.
+    /// The random words that were saved for a store; empty if none were saved. If the store's database file contains a word that
+    /// is not among them, the file was copied from another device or restored from a backup.
     func words(of store: String) throws -> [String]
-    /// Saves random words for a local copy, and removes the words that were saved for it before.
+    /// Saves random words for a store. They replace the words that were saved for it before.
     func setWords(_ words: [String], of store: String) throws
 }
 

@@ -19,7 +19,7 @@ extension ReadTransaction {
             hasBytes: try reader.records.hasBytes(id.uniqueID), isSent: object?.isAcknowledged ?? true)
     }
 
-    /// The attachments of a note, also those that are not on this device yet or were deleted.
+    /// The IDs of all attachments in a note, even of attachments that have not arrived on this device or were deleted.
     package func attachmentIDs(of note: ObjectID<Note>) throws -> [Attachment.ID] {
         guard let object = try reader.records.object(note.uniqueID, type: TypeName.note) else { return [] }
         return object.visible.compactMap { attribute, cell in
@@ -32,10 +32,10 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-    /// Adds an attachment to a note. The bytes of the attachment must be on this device. If the attachment exists because it was in
-    /// a note before, it is added again.
-    /// - Parameter file: the attachment whose stored bytes are used: the same as `id` if the bytes were stored with
-    ///   ``LocalStore/addBytes(of:next:)`` for `id`, otherwise an attachment with the same bytes.
+    /// Adds an attachment to a note. The bytes of the attachment must be on this device. The attachment may exist already, for
+    /// example because it was in a note before. In this case the existing attachment is added to the note.
+    /// - Parameter file: the ID that was passed to ``LocalStore/addBytes(of:next:)`` when the bytes were stored, or the ID of
+    ///   another attachment that has these bytes. It may differ from `id`.
     /// - Returns: false if the ID belongs to an attachment that was deleted or has other properties.
     /// - Throws: ``StoreError/notFound(objectType:id:)`` if there is no such note.
     package func attach(
@@ -90,7 +90,7 @@ extension LocalStore {
         return name.map { AttachmentReader(files: files, name: $0) }
     }
 
-    /// Downloads the bytes of an attachment before all other downloads, also if it is large. Returns at once.
+    /// Downloads the bytes of an attachment before all other downloads, even if the attachment is large. Returns at once.
     package func wantBytes(of id: Attachment.ID) async throws {
         try await database.performWrite { records in
             try TransferTable.create(records)
@@ -108,7 +108,8 @@ extension LocalStore {
 }
 
 extension RecordsTransaction {
-    /// The names of the files with the bytes of attachments, and of files whose download has ended but is not recorded yet.
+    /// The names of the files that must be kept: the files with the bytes of attachments, and the files of transfers. The file of a
+    /// transfer may be complete although this is not recorded yet.
     fileprivate func usedFiles() throws -> Set<UniqueID> {
         let sql = "SELECT file FROM bytes UNION SELECT id FROM transfers"
         guard try database.tableExists("transfers") else { return [] }

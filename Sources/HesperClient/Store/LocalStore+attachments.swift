@@ -57,7 +57,7 @@ extension LocalStore {
 }
 
 extension StoreWriter {
-    /// Adds an attachment whose bytes are in a file of this device to a note.
+    /// Adds a new attachment to a note. The bytes of the attachment are in `file` on this device.
     @discardableResult
     func attach(
         _ id: UniqueID, to note: ObjectID<Note>, _ data: AttachmentData, file: UniqueID, filename: String,

@@ -6,7 +6,8 @@ public struct SyncNotice: Identifiable, Sendable, Equatable {
     public enum Kind: Sendable {
         /// Two devices replaced the same words. The text contains one version of them; the other version is in ``SyncNotice/texts``.
         case merged
-        /// The note was deleted on another device. Its unsent text is now in the note ``SyncNotice/continuation``.
+        /// The note was deleted on another device. The text that this device had not sent is now in the note
+        /// ``SyncNotice/continuation``.
         case rescued
         /// The note was deleted on this device, which had not received all of its text. The missing text is now in the
         /// note ``SyncNotice/continuation``.

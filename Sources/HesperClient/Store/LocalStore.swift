@@ -100,7 +100,7 @@ public final class LocalStore: Sendable {
         }
     }
 
-    /// Writes in one transaction, which is also one step to undo. Nothing is written if `body` throws.
+    /// Writes in one transaction. ``undo()`` reverses the transaction as a whole. Nothing is written if `body` throws.
     ///
     ///     try await store.write { tx in
     ///         try tx.update(soup.id) { $0.title = "Leek soup" }
@@ -216,7 +216,8 @@ public final class LocalStore: Sendable {
 
     // MARK: Several processes
 
-    /// Checks regularly, until the store is released, whether another process changed the database file or has stopped syncing.
+    /// Checks regularly whether another process changed the database file or has stopped syncing. The checks end when the store is
+    /// released.
     private func watchOtherProcesses() {
         Task.detached(priority: .utility) { [weak self] in
             while await self?.lookAtOtherProcesses() != nil {

@@ -2,8 +2,8 @@ public import Foundation
 internal import GRDB
 internal import HesperModel
 
-/// Values of the app that stay on this device: they are in the database file, but are never sent. They can be written in the same
-/// transaction as objects, so that both are always consistent.
+/// Values of the app that stay on this device: they are in the database file, but are never sent. A transaction can write them
+/// together with objects, so that the values always match the objects.
 ///
 ///     try await store.write { tx in
 ///         try tx.merge(text, base: base, into: note.id)

@@ -61,7 +61,7 @@ final class StoreReader {
         guard objectTypes.contains(Object.objectType) else { throw StoreError.typeNotDeclared(Object.objectType) }
     }
 
-    /// The record of an object; nil if the app does not see such an object.
+    /// The record of an object; nil if the app sees no object with this ID.
     func record<Object: SyncedObject>(_ id: ObjectID<Object>) throws -> LocalObject? {
         try check(Object.self)
         guard let object = try records.object(id.uniqueID, type: Object.objectType), object.exists,
@@ -147,7 +147,8 @@ final class Membership {
         return target
     }
 
-    /// The ID of a live tag or attachment and the IDs that were merged into it; no IDs if the tag or attachment is not live.
+    /// The IDs under which a note may hold a live tag or attachment: its own ID and, for a tag, the IDs of the tags that were
+    /// merged into it. No IDs if the tag or attachment is not live.
     func sources(of id: UniqueID) throws -> [UniqueID] {
         guard try target(of: id) == id else { return [] }
         var found = [id]

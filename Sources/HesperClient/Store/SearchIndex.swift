@@ -1,11 +1,11 @@
 internal import GRDB
 internal import HesperModel
 
-/// The full-text index of a type: an FTS5 table with the terms that ``Terms`` finds in its texts, as in the server's
-/// index.
+/// The full-text index of a type: an FTS5 table with the terms in the texts of the objects. ``Terms`` splits a text into terms, as
+/// for the server's index.
 ///
-/// The index is built when a type is searched for the first time. From then on, triggers record which rows changed,
-/// including those that sync or another process changed, and the next search updates their entries.
+/// The index is built when a type is searched for the first time. From then on, triggers record each row that this process, another
+/// process or sync changes. The next search updates the index entries of these rows.
 struct SearchIndex {
     private let type: String
     private let attributes: [String]

@@ -8,7 +8,7 @@ enum UndoEntry: Sendable {
     case changed(UniqueID, type: String, Change)
 
     enum Change: Sendable {
-        /// A register was set. This is undone only if the register still has this clock.
+        /// A register was set. Undo leaves the register unchanged if it has another clock by then.
         case set(String, before: Value?, after: Value, Clock)
         case add(String, Int)
         case text(String, before: String, after: String)
@@ -18,7 +18,7 @@ enum UndoEntry: Sendable {
 /// A new object that undo or redo created, because the deletion of the former object could no longer be undone.
 struct Remade: Sendable {
     let id: UniqueID
-    /// The clocks of the new object's registers, by the clocks of the same registers of the former object.
+    /// The clock of each register of the new object. The key is the clock that the same register had in the former object.
     let clocks: [Clock: Clock]
 }
 
@@ -142,7 +142,8 @@ extension StoreWriter {
             return created
         }
         if let value = defaults(record.type, attribute) { return value }
-        // The value that removes a member of a set: `false` if the member is named by its ID or number, else null (`ElementRegister`).
+        // The register belongs to a member of a set. If the member is named by its ID or number, the value `false` removes it.
+        // Otherwise, null removes it (`ElementRegister`).
         if case .bool = after { return .bool(false) }
         return .null
     }

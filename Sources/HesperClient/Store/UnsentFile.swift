@@ -21,7 +21,8 @@ extension LocalStore {
         var lines: [JSON] = []
         var configuration = Configuration()
         configuration.readonly = true
-        // With this setting, SQLite also reads a truncated database file. It does no harm, because the connection is read-only.
+        // With this setting, SQLite also reads a truncated database file. The setting also makes the schema writable, which is safe
+        // because the connection is read-only.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA writable_schema = ON") }
         let database = try reporting { try DatabaseQueue(path: store.path, configuration: configuration) }
         try reporting {

@@ -30,7 +30,7 @@ public struct WriteTransaction {
     // MARK: Writing
 
     /// Adds a new object.
-    /// - Returns: the object as it was stored. Save later changes to this value, not to the argument.
+    /// - Returns: the object as it was stored. To change the object again, change this value and save it, not the argument.
     /// - Throws: ``StoreError/idIsTaken(objectType:id:)`` if there is or was an object with this ID;
     ///   ``StoreError/invalidValue(_:)`` if a value is out of range.
     @discardableResult
@@ -57,18 +57,19 @@ public struct WriteTransaction {
     /// Writes the properties of an object that were changed since it was read, and leaves all other properties as they are. A text
     /// is merged with the changes that arrived since it was read. If the object was not read from the store and does not exist, it
     /// is added.
-    /// - Returns: the object as it is now, with the changes of other devices. Save later changes to this value.
+    /// - Returns: the object as it is now, with the changes of other devices. To change the object again, change this value and
+    ///   save it, not the argument.
     /// - Throws: ``StoreError/notFound(objectType:id:)`` if the object was deleted since it was read.
     @discardableResult
     public func save<Object: SyncedObject>(_ object: Object) throws -> Object {
         try writer.save(object)
     }
 
-    /// Replaces the text of a note with a text that was edited from `base`, for example in a file. Edits that were made to the note's
-    /// text since `base` are merged with it.
+    /// Replaces the text of a note with a text that was edited from `base`, for example in a file. If the note's text was edited
+    /// since `base`, these edits are merged into the new text.
     /// - Returns: the note as it is now.
-    /// - Throws: ``StoreError/notFound(objectType:id:)`` if there is no such note; ``StoreError/invalidValue(_:)`` if the merged text
-    ///   is too large.
+    /// - Throws: ``StoreError/notFound(objectType:id:)`` if there is no such note; ``StoreError/invalidValue(_:)`` if the merged
+    ///   text is too large.
     @discardableResult
     public func merge(_ text: String, base: String, into id: ObjectID<Note>) throws -> Note {
         try writer.merge(text, base: base, into: id)

@@ -2,7 +2,7 @@ internal import HesperModel
 
 /// The contents of one push (protocol.md, Sync).
 package struct PushBatch: Sendable, Equatable {
-    /// The part of one object that is sent.
+    /// The data of one object that a push sends.
     package struct Part: Sendable, Equatable {
         var id: UniqueID
         var type: String
@@ -25,6 +25,10 @@ package struct PushBatch: Sendable, Equatable {
     private static let byteLimit = 4 << 20
 
     /// Adds a part unless the push is full. An empty push accepts a part of any size.
+    /// - Parameters:
+    ///   - byteCount: the estimated size of the part.
+    ///   - size: the estimated size of the push. `byteCount` is added to it.
+    ///   - limit: the maximum number of objects and deletions.
     /// - Returns: whether the part was added.
     mutating func add(_ part: Part, byteCount: Int, size: inout Int, limit: Int) -> Bool {
         size += byteCount
@@ -34,7 +38,8 @@ package struct PushBatch: Sendable, Equatable {
     }
 
     /// The push in JSON, as the member `changes` of the request.
-    /// - Parameter withBases: whether to send the texts of all bases. This is necessary if the server may lack them.
+    /// - Parameter withBases: whether to send, with each text, also the text of its base. This is necessary if the server may lack
+    ///   the bases.
     func changes(withBases: Bool) -> JSON {
         var sections: [String: [JSON]] = [:]
         for part in parts {
@@ -91,7 +96,7 @@ extension RecordsTransaction {
         return push
     }
 
-    /// The registers of notes that name attachments whose bytes are not uploaded yet.
+    /// The names of registers that state whether a note has an attachment, for all attachments whose bytes are not uploaded yet.
     private func attachmentsToUpload() throws -> Set<String> {
         guard try types.contains(TypeName.attachment) else { return [] }
         var names: Set<String> = []
@@ -102,9 +107,9 @@ extension RecordsTransaction {
         return names
     }
 
-    /// Records in the local copy that the texts of a push are sent. Until the receipt of a text arrives, the server may have the
-    /// text, so later texts name its clock in `textAfter` (clients.md, rule 3). If the `textAfter` of a text is full, this method
-    /// replaces the text in the push with the text that was sent last.
+    /// Records in the local copy that the texts of a push are sent. Until the receipt of a text arrives, it is unknown whether the
+    /// server has the text. Until then, later texts name the clock of this text in `textAfter` (clients.md, rule 3). If the
+    /// `textAfter` of a text is full, this method replaces the text in the push with the text that was sent last.
     private func sendTexts(_ push: inout PushBatch) throws {
         for index in push.parts.indices {
             guard let edit = push.parts[index].edits[AttributeName.text], let descent = edit.descent,
@@ -133,8 +138,8 @@ extension RecordsTransaction {
         }
     }
 
-    /// Returns the deletions that are due, including those that earlier pushes sent without a receipt. Marks them as being sent,
-    /// and discards the unsent edits of their objects.
+    /// Returns the deletions that are due, including deletions that an earlier push sent and whose receipt has not arrived. Marks
+    /// them as being sent, and discards the unsent edits of their objects.
     private func takeDeletions() throws -> [LocalDeletion] {
         try deletions().filter { $0.isDue(at: now) }.map { deletion in
             guard deletion.heldUntil != nil else { return deletion }

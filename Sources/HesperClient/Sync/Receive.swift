@@ -4,8 +4,8 @@ internal import HesperModel
 
 /// The result of processing a response of sync or a page of the event stream.
 struct Received {
-    /// The slugs of the problems with which the server refused clocks. Edits with refused clocks get new clocks and are sent again;
-    /// after `clock-reused`, only once the user has signed in again.
+    /// The slugs of the problems with which the server refused clocks. Edits with refused clocks get new clocks and are sent again.
+    /// For `clock-reused`, this happens after the user has signed in again.
     var refusedClocks: Set<String> = []
     /// Whether processing the response made changes that must be sent.
     var hasNewEdits = false
@@ -14,7 +14,7 @@ struct Received {
 /// Processes a response of sync or a page of the event stream: receipts and changes of the server, in one transaction
 /// with the sync token (clients.md, rules 3 to 5, 9, 14).
 extension RecordsTransaction {
-    /// The slugs of the problems with which the server refuses a clock. The edit then gets a new clock.
+    /// The slugs of the problems with which the server refuses a clock. An edit with a refused clock gets a new clock.
     private static let clockRefusals: Set<String> = ["clock-ahead", "clock-reused"]
     private static let overQuota = "quota-exceeded"
 
@@ -91,8 +91,8 @@ extension RecordsTransaction {
         var receipts: [ReceiptKey: JSON] = [:]
         for receipt in results {
             guard let id = receipt["uniqueID"]?.id else { continue }
-            // One push may contain an object and its DeletedObject, which have the same ID. The pointer shows which one a receipt is
-            // for.
+            // One push may contain an object and its DeletedObject, which have the same ID. The pointer of a receipt shows to which
+            // of the two the receipt belongs.
             let isDeletion = receipt["pointer"]?.string?.hasPrefix("/changes/deletedObjects") ?? false
             receipts[ReceiptKey(id: id, isDeletion: isDeletion)] = receipt
         }
@@ -123,9 +123,10 @@ extension RecordsTransaction {
 
     /// Processes the receipt of an object: acknowledged edits become registers, rejected edits are kept as rejected changes, and
     /// edits over the quota are held.
-    /// - Returns: the slugs with which clocks were refused.
+    /// - Returns: the slugs of the problems with which the server refused clocks.
     private func take(_ receipt: JSON, of part: PushBatch.Part, isRelay: Bool) throws -> Set<String> {
-        // The DeletedObject is in the same response. The unsent text is rescued when the DeletedObject is processed.
+        // The object was deleted on the server, and the same response contains its DeletedObject. Processing the DeletedObject
+        // rescues the unsent text.
         if receipt["status"]?.string == "deleted" { return [] }
         let problem = receipt["problem"]
         if problem?["slug"]?.string == RecordsTransaction.overQuota {
@@ -163,8 +164,8 @@ extension RecordsTransaction {
             if RecordsTransaction.clockRefusals.contains(slug) {
                 refusedClocks.insert(slug)
                 if standing == nil {
-                    // The register was resent to a restored server, and another device may have set it. It becomes an edit of this
-                    // device, because only such an edit can get a new clock.
+                    // The register was resent to a restored server, and another device may have set it. The register becomes an
+                    // unsent edit of this device, because only unsent edits get new clocks.
                     object.edits[attribute] = sent
                 } else {
                     object.edits[attribute]?.descent?.forget([sent.clock])
@@ -245,8 +246,8 @@ extension RecordsTransaction {
         return (before, text)
     }
 
-    /// Moves the unsent text of a deleted note to the note into which it was rescued. If there is no such note, or if that note is
-    /// deleted or has an unsent text too, creates a new note (clients.md, rule 4).
+    /// Moves the unsent text of a deleted note to the note into which the server rescued the deleted note. Creates a new note if
+    /// the server did not rescue it, or if the note from the rescue is deleted or has an unsent text too (clients.md, rule 4).
     private func keepWords(of note: LocalObject, _ text: LocalEdit) throws {
         guard let into = try rescueNote(of: note.id), try !isDeleted(into), try deletion(of: into) == nil,
             try object(into, type: TypeName.note)?.edits[AttributeName.text] == nil
@@ -262,8 +263,8 @@ extension RecordsTransaction {
         try add(Notice(kind: .rescued, id: note.id, into: into, moment: now))
     }
 
-    /// The note into which a deleted note was rescued; nil if it was not rescued. If that note was deleted and rescued too, the
-    /// next note is taken, and so on, for at most ten rescues. The returned note may be deleted.
+    /// The note into which the text of a deleted note was rescued; nil if the text was not rescued. If that note was deleted too,
+    /// its own rescue is followed, and so on, for at most ten rescues. The returned note may be deleted.
     private func rescueNote(of id: UniqueID) throws -> UniqueID? {
         var into = try deleted(id)?.rescuedInto
         for _ in 0..<9 {
@@ -288,8 +289,8 @@ extension RecordsTransaction {
         try add(Notice(kind: .rescued, id: note.id, into: new.id, texts: [words], moment: now))
     }
 
-    /// Uploads the bytes of a deleted attachment again, as a new attachment of each note that has it. Does nothing if the
-    /// bytes are not on this device.
+    /// Uploads the bytes of a deleted attachment again, as a new attachment of each note that has the deleted one. Does nothing if
+    /// the bytes are not on this device.
     private func uploadAgain(_ attachment: LocalObject) throws {
         guard try types.contains(TypeName.note), let file = try file(of: attachment.id) else { return }
         let path = "$.\"attachments.\(attachment.id)\""
@@ -307,8 +308,8 @@ extension RecordsTransaction {
         }
     }
 
-    /// Retries attachments that the server refused because another note had them (`attachment-in-use`): adds each of them to its
-    /// note again after the attachment was removed from another note, or after any note was deleted.
+    /// Retries attachments that the server refused because another note had them (`attachment-in-use`). An attachment is added to
+    /// its note again when another note no longer has it, or when any note was deleted.
     /// - Parameter freed: for each note from which attachments were removed, the registers of these attachments.
     private func retryAttachments(freed: [(id: UniqueID, attributes: Set<String>)], isNoteDeleted: Bool) throws {
         guard isNoteDeleted || !freed.isEmpty else { return }

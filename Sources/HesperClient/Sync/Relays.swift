@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import HesperModel
 
-/// The data of an object to resend, because a restored server lacks it (protocol.md, Restored servers).
+/// The data of an object that must be resent, because a restored server lacks this data (protocol.md, Restored servers).
 struct Relay {
     let id: UniqueID
     /// The object's type; nil for a DeletedObject.
@@ -133,7 +133,7 @@ extension RecordsTransaction {
         try save(relay)
     }
 
-    /// Replaces a resent value that the server refused with the server's value, so that the local copy equals the server's data again.
+    /// Handles the refusal of a resent value: replaces the value in the local copy with the server's value.
     /// - Parameter attribute: the register; nil for the fields that are set once.
     func giveUp(_ attribute: String?, of object: inout LocalObject) throws {
         let relay = try relay(object.id)

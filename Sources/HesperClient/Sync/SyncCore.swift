@@ -29,7 +29,7 @@ package enum SyncEffect: Sendable, Equatable {
 
 /// The state of sync after a step.
 package struct SyncProgress: Sendable, Equatable {
-    /// Whether a round has ended since sync began, and none has failed since.
+    /// Whether the last round that ended was successful; false until the first round has ended.
     package var hasFinished = false
     /// The number of objects that are left to read.
     package var objectsToFetch = 0
@@ -62,7 +62,8 @@ package struct SyncCore: Sendable {
     /// Whether an event with changes was received after the last request was sent. The digest in the response may then be older than
     /// the local copy.
     private var hasNewerEvent = false
-    /// The time of the next sync because of a change, a request or an event; 0 to sync at once, even before a scheduled retry.
+    /// The time of the next sync that a change, an event or the user has requested; nil if none is requested. The value 0 means at
+    /// once, even before a scheduled retry.
     private var due: Timestamp?
     private var round: Round?
     private var failures = 0
@@ -303,7 +304,7 @@ package struct SyncCore: Sendable {
                 return restart(&effects)
             }
             if problem.slug == "too-large" && push.count > 1 {
-                // The server refused the push because it would have to load too much stored data of its objects. The
+                // The server refused the push because it would have to load too much stored data of the objects in the push. The
                 // next push has half as many objects.
                 round.objectLimit = push.count / 2
                 self.round = round

@@ -37,7 +37,8 @@ package actor SyncRunner {
         case syncRequest, transferRequest, events, syncTimer, transferTimer, retry, serverInfo
     }
 
-    /// The maximum duration of a timer, in milliseconds. It is limited because the wall clock may be set meanwhile.
+    /// The maximum duration of a timer, in milliseconds. A timer for a later time ends early and is then set again, because the
+    /// wall clock may be changed while a timer runs.
     private static let longestSleep: Int64 = 600_000
 
     /// Creates a runner, which does not sync until ``start()``.
@@ -125,7 +126,8 @@ package actor SyncRunner {
 
     private func add(_ syncInput: SyncInput, _ transferInput: TransferCore.Input) {
         // Inputs are dropped in two cases. Without a session, they are not needed, because a new session starts by sending
-        // everything that is unsent. While a step cannot be saved, `retryInputs` later adds one input in place of all of them.
+        // everything that is unsent. While a step cannot be saved, they are dropped because `retryInputs` adds one input in their
+        // place.
         guard around.isRunning, transport != nil, tasks[.retry] == nil else { return report() }
         syncInputs.append(syncInput)
         transferInputs.append(transferInput)
@@ -316,7 +318,7 @@ package actor SyncRunner {
             send(request, .transferRequest) { $0.transferInputs.append(.response(number, $1)) }
         case .wake(let moment): sleep(until: moment, .transferTimer) { $0.transferInputs.append(.wake) }
         case .status(let status): around.transfers = status
-        // Sync can now send the edits that name the attachment, which waited for the upload.
+        // The edits that add the attachment to notes waited for the upload. Sync can now send them.
         case .uploaded, .uploadRefused: syncInputs.append(.changed)
         case .downloaded: break
         // The next round of sync determines why the server refused the token, and records the reason.
@@ -361,7 +363,7 @@ package actor SyncRunner {
         }
     }
 
-    /// Processes the input with which an activity ends, unless sync was started again meanwhile.
+    /// Called when an activity has ended. Adds its input and processes it, unless sync was started again after the activity began.
     private func ended(_ activity: Activity, of run: Int, _ add: @Sendable (isolated SyncRunner) -> Void) {
         guard run == self.run else { return }
         tasks[activity] = nil

@@ -17,7 +17,7 @@ public struct SyncStatus: Sendable, Equatable {
         case synced
         /// The server cannot be reached. Sync retries automatically.
         case offline
-        /// Changes are left to send or to fetch, and ``SyncStatus/problem`` is the reason.
+        /// Changes are left to send or to fetch, and ``SyncStatus/problem`` states why.
         case waiting
     }
 
@@ -25,7 +25,8 @@ public struct SyncStatus: Sendable, Equatable {
     public struct Amount: Sendable, Equatable {
         /// The number of objects.
         public var objects: Int
-        /// The number of bytes, as far as it is known. ``SyncStatus/toSend`` counts only the bytes of attachments.
+        /// The number of bytes of these objects that are left to transfer, as far as it is known. In ``SyncStatus/toSend``, only
+        /// the bytes of attachments are counted.
         public var bytes: Int64
 
         /// Creates an amount.
@@ -74,11 +75,11 @@ public enum SyncProblem: Error, Sendable, Equatable {
     case storageFull
     /// The disk of this device is full.
     case diskFull
-    /// The device's clock is wrong by this much; positive if it is ahead.
+    /// The device's clock is wrong by this duration, which is positive if the clock is ahead.
     case clockWrong(by: Duration)
     /// The server rejected this number of changes. They are kept in ``LocalStore/shelf``.
     case refused(Int)
-    /// The server lacks features that this library needs. Its operator must update it.
+    /// The server lacks features that this library needs. The operator must update the server.
     case serverTooOld(missing: [String])
     /// The server failed or refused a request. Sync retries automatically. The associated value is the reason.
     case serverFailed(String)

@@ -54,14 +54,15 @@ package struct TransferCore: Sendable {
         /// Take a step with the input `wake` at this time. Replaces an earlier effect `wake`.
         case wake(at: Timestamp)
         case status(TransferStatus)
-        /// The server has the bytes of this attachment, so that the attachment can be pushed.
+        /// The server now has the bytes of this attachment. Sync can push the attachment.
         case uploaded(UniqueID)
         /// The server does not accept the bytes of this attachment. The attachment is now a rejected change.
         case uploadRefused(UniqueID, ServerProblem)
         /// The bytes of this attachment are complete on this device.
         case downloaded(UniqueID)
-        /// The server refused the token. Transfers pause until a round of sync has determined whether the session has ended. If it
-        /// has, transfers stop. They do not stop before, because a server that is restored may accept the token again.
+        /// The server refused the token. Transfers pause until a round of sync has determined whether the session has ended. If the
+        /// session has ended, transfers stop. They do not stop earlier, because a server that is being restored may accept the
+        /// token later.
         case signInAgain
     }
 
@@ -92,8 +93,8 @@ package struct TransferCore: Sendable {
         static let quota: Int64 = 60_000
         static let maximum: Int64 = 3_600_000
     }
-    /// An upload is abandoned if a part arrives damaged after this many failures without progress. Other failures, such as a
-    /// lost connection, count too.
+    /// The number of failures without progress after which an upload is abandoned if another part arrives damaged. Other failures,
+    /// such as a lost connection, count too.
     private static let maximumDamagedParts = 5
 
     private let policy: TransferTable.Policy
@@ -183,7 +184,7 @@ package struct TransferCore: Sendable {
         }
     }
 
-    /// Makes transfers due at once that would wait for longer than the maximum delay. They were postponed while the clock was
+    /// Makes transfers due at once if they would wait for longer than the maximum delay. They were postponed while the clock was
     /// ahead.
     private mutating func clockWasSetBack(_ transaction: RecordsTransaction) throws {
         let latest = transaction.now.adding(Delay.maximum)
@@ -322,8 +323,8 @@ package struct TransferCore: Sendable {
         switch outcome {
         case .progress:
             self[keyPath: direction] = Direction()
-            // Only bytes that were never transferred before reset the count of failures, so that an upload that the server keeps
-            // losing is retried less often.
+            // The count of failures is reset only by bytes that were never transferred before. Otherwise, an upload that the server
+            // loses repeatedly would be retried too often.
             if row.done > done { row.failures = 0 }
             row.problem = nil
             try table.save(row)
@@ -352,7 +353,7 @@ package struct TransferCore: Sendable {
         }
     }
 
-    /// Marks an attachment as uploaded, so that it can be pushed.
+    /// Marks an attachment as uploaded. Sync can then push it.
     private mutating func markUploaded(
         _ row: TransferRow, _ transaction: RecordsTransaction, _ files: any AttachmentFiles
     ) throws {
@@ -444,8 +445,8 @@ package struct TransferCore: Sendable {
         try TransferTable(transaction).remove(row.id)
         if var object = try transaction.object(row.id, type: TypeName.attachment) {
             object.made = nil
-            // Without properties and bytes, there is nothing to keep. If another device sends the attachment, it arrives here as a
-            // new one.
+            // This device has neither the acknowledged properties nor the bytes of the attachment, so it keeps nothing. If another
+            // device sends the attachment, it arrives here as a new one.
             if isMissing, object.fixed.isEmpty {
                 try transaction.remove(object)
             } else {

@@ -7,8 +7,8 @@ struct TransferDownloads: Sendable {
     /// The hashers of unfinished files. Each has hashed the first bytes of its file, and continues as the file grows.
     private var hashers: [UniqueID: AttachmentHasher] = [:]
 
-    /// The maximum number of hashes that are kept. When there are more files, all hashes are discarded, and a file is read again
-    /// when its download continues.
+    /// The maximum number of hashers in memory. If another one is needed, all hashers are discarded. The files of their downloads
+    /// are then read again from the start.
     private static let maximumHashers = 8
 
     init(pieceBytes: Int) { self.pieceBytes = pieceBytes }
@@ -17,9 +17,9 @@ struct TransferDownloads: Sendable {
         case send(ServerRequest, at: Int64)
         /// A piece of an unfinished file was read and hashed. The rest of the file must be hashed before the next request.
         case hashing
-        /// The file is complete, and its size and hash are those of the attachment.
+        /// The file is complete, and has the size and hash that the attachment states.
         case finished
-        /// The size or the hash of the file differs from that of the attachment. The file was deleted.
+        /// The file was deleted, because it did not have the size or the hash that the attachment states.
         case damaged
     }
 

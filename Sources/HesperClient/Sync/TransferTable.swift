@@ -22,9 +22,9 @@ struct TransferRow: Sendable, Equatable {
 
 /// The table of transfers, in the local copy.
 ///
-/// Triggers keep it consistent with the attachments. The bytes of an attachment are uploaded whenever its `needsBytes`
-/// is set, and those of any other new attachment are downloaded. When an attachment is deleted, its transfer is deleted
-/// too, and its bytes are listed for deletion.
+/// Triggers keep it consistent with the attachments. For a new attachment, they add an upload if `needsBytes` is set, and a
+/// download otherwise. They also add an upload when `needsBytes` is set later. When an attachment is deleted, its transfer is
+/// deleted too, and its bytes are listed for deletion.
 package struct TransferTable {
     private let database: Database
 
@@ -223,7 +223,7 @@ package struct TransferTable {
         return isWaiting ?? false
     }
 
-    /// Removes the records of the bytes of deleted attachments. The caller then deletes the files.
+    /// Removes the rows that state in which files the bytes of deleted attachments are. The caller then deletes the files.
     /// - Returns: the names of the files that no attachment uses any more.
     func takeUnneededFiles() throws -> [UniqueID] {
         let ids = try Data.fetchAll(
@@ -242,7 +242,8 @@ package struct TransferTable {
         return files
     }
 
-    /// The SQL condition that a transfer is an upload, was requested by the app, or is small enough to be downloaded without a request.
+    /// The SQL condition for transfers that must be carried out: uploads, downloads that the app requested, and downloads that are
+    /// small enough to need no request.
     private static let isNeeded = """
         (isUpload OR wanted > 0 OR byteCount <= CASE WHEN isPicture THEN :pictureBytes ELSE :otherBytes END)
         """

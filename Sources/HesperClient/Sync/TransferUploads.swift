@@ -27,7 +27,7 @@ struct TransferUploads: Sendable {
     /// The number of bytes of each upload that the server has acknowledged. After an error, this offset is unknown and must be
     /// requested from the server.
     private var offsets: [UniqueID: Int64] = [:]
-    /// The attachments that were sent in one request without a response, so that the server may have received their bytes.
+    /// The attachments whose bytes were sent in one request that received no response. The server may have received these bytes.
     private var unsure: Set<UniqueID> = []
 
     private static let minimumPartBytes = 256 << 10
@@ -168,7 +168,8 @@ struct TransferUploads: Sendable {
         return true
     }
 
-    /// Whether the hash in the body of a response, which the server computed, is the expected hash of the upload.
+    /// Whether the server received the correct bytes: the hash that it computed, which is in the body of the response, must be the
+    /// hash of the attachment.
     private func hasHash(_ response: ServerResponse, of row: TransferRow) -> Bool {
         (try? JSONReader.read(response.body))?["sha256"]?.string == row.data.sha256
     }

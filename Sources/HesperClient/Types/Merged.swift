@@ -2,8 +2,8 @@
 ///
 ///     @Merged var title = ""
 ///
-/// The wrapper keeps the value that was read from the store, so that saving an object writes only the properties that
-/// were changed since.
+/// The wrapper keeps the value that was read from the store. Therefore saving an object writes only the properties that were
+/// changed after the object was read.
 @propertyWrapper
 public struct Merged<Value: MergedValue>: Sendable, Equatable {
     /// The current value of the property.

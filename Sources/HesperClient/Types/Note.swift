@@ -9,7 +9,7 @@ public struct Note: SyncedObject {
     @Merged public var text = MergedText()
     /// Whether the note is in the archive.
     @Merged public var isArchived = false
-    /// The date by which the note is sorted. It is the creation date until it is set.
+    /// The date by which the note is sorted. Until this date is set, it equals the creation date.
     @Merged public var sortDate = Note.now
     /// The date at which the note was created. It never changes.
     @Merged public internal(set) var creationDate = Note.now
@@ -22,7 +22,8 @@ public struct Note: SyncedObject {
     /// The path of the note's file, such as `Kitchen/Soup.md`, in a folder of text files that is synced with the notes. Nil if no
     /// such folder has set a path.
     @Merged public var path: String?
-    /// `crlf` if the lines of the file at ``path`` end with CR LF, in which case the lines of ``text`` end with LF; nil otherwise.
+    /// `crlf` if the lines of the file at ``path`` end with CR LF; nil otherwise. If the value is `crlf`, the lines of ``text``
+    /// still end with LF.
     @Merged public var lineEnds: String?
 
     /// Creates an empty note.

@@ -20,6 +20,6 @@ package enum AttributeChange: Equatable, Sendable {
     case set(String, Value)
     /// Adds this number to the counter's register of this node, `<name>.<node>`.
     case add(String, Int)
-    /// A text that was edited from `base`, which is nil if the object is new.
+    /// A text was edited: `base` is the text before, or nil for a new object, and `now` is the text after.
     case text(String, base: String?, now: String)
 }

@@ -38,7 +38,7 @@ public struct Rank: MergedScalar, Hashable, Comparable, CustomStringConvertible 
             let ceiling = isBelowHigh ? Rank.alphabet.count : high.flatMap { index < $0.count ? $0[index] : nil } ?? 0
             index += 1
             if ceiling - floor > 1 {
-                // At the ends of a list, the next digit is chosen near its neighbour, so that many ranks fit before a rank needs
+                // With only one neighbour, the digit is chosen near the neighbour's digit. Many ranks then fit before a rank needs
                 // another digit.
                 let step = Swift.min((ceiling - floor) / 2, 8)
                 made.append(

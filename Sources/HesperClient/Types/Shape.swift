@@ -53,7 +53,7 @@ package struct Shape<Object: SyncedObject>: Sendable {
     /// The kind of an attribute; nil if the type has no property with this attribute.
     func kind(of attribute: String) -> ImageWriter.Kind? { properties.first { $0.name == attribute }?.kind }
 
-    /// The names of the attributes whose texts a search finds.
+    /// The names of the attributes that a search looks through.
     var searchable: [String] {
         // The media type, the hash and the preview of an attachment are texts too, but are not useful to search.
         if Object.objectType == Attachment.objectType { return ["filename"] }
@@ -68,7 +68,7 @@ package struct Shape<Object: SyncedObject>: Sendable {
     }
 
     /// Checks that an object does not have more attributes than the server accepts.
-    /// - Parameter attributes: the names of all registers of the object, including those of removed members.
+    /// - Parameter attributes: the names of all registers of the object, including the registers of removed members.
     package func checkLimits(_ attributes: some Collection<String>) throws {
         let limit = names.isBuiltIn ? Limits.members : 240
         for property in properties {

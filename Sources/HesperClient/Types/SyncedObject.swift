@@ -9,9 +9,9 @@ package import HesperModel
 ///         @Merged var tags = MergedSet<ObjectID<Tag>>()
 ///     }
 ///
-/// All properties have defaults. A property is read as its default if the object lacks it, because another version of the app wrote
-/// the object, or if the stored value is of another kind than declared. A property may be renamed if `CodingKeys` keeps its former
-/// name.
+/// All properties have defaults. A property is read as its default in two cases: if the object lacks the property, for example
+/// because another version of the app wrote the object, or if the stored value is of another kind than declared. A property may be
+/// renamed if `CodingKeys` keeps its former name.
 public protocol SyncedObject: Identifiable, Codable, Sendable, Equatable where ID == ObjectID<Self> {
     /// The name of the type in the store and on the server. It must never change, and must match
     /// `[A-Za-z][A-Za-z0-9_.-]{0,63}`.

@@ -60,7 +60,7 @@ package struct FaultyServer: Sendable {
 }
 
 extension ServerCore {
-    /// Responds to a request, and applies faults with short pages and rejected fields. `reply(to:at:)` applies all other faults.
+    /// Responds to a request. Applies the faults `shortPage` and `rejected`; `reply(to:at:)` applies all others.
     fileprivate mutating func respond(
         to request: ServerRequest, at now: Timestamp, with faults: [Fault]
     ) -> ServerResponse {

@@ -4,8 +4,8 @@ internal import HesperModel
 struct FeedToken: Sendable, Equatable {
     enum Position: Sendable, Equatable {
         /// A position in a first sync, which reads the tags and then all other objects, the newest first. `start` is the sequence
-        /// number of the scope when the sync began. The tags, or the other objects if `isAtTags` is false, have been sent down to
-        /// the sequence number `below`.
+        /// number of the scope when the sync began. If `isAtTags` is true, the tags whose sequence number is at least `below` have
+        /// been sent. If it is false, all tags have been sent, and the other objects whose sequence number is at least `below`.
         case first(start: Int64, isAtTags: Bool, below: Int64)
         /// All changes up to this sequence number have been sent.
         case after(Int64)
@@ -14,7 +14,7 @@ struct FeedToken: Sendable, Equatable {
     var epoch: UInt64
     var scope: Int64
     var position: Position
-    /// The number and size of the objects that follow; nil if none follow or if they have not been counted.
+    /// The number and size of the objects after this position; nil if there are none or if they have not been counted.
     var remaining: FeedSize?
 
     /// The sequence number up to which the reader is current: each object that the reader has received is in its state at this
@@ -176,8 +176,8 @@ struct FeedPage {
         size.bytes += body.count
     }
 
-    /// Sets the size of the objects that remain. It is counted at the beginning of a series of pages, and then carried
-    /// in the token from page to page.
+    /// Sets the number and size of the objects after this page. They are counted for the first of several pages. The token then
+    /// contains them, and each page subtracts its own objects.
     private mutating func count(before token: FeedToken, of scope: MemoryScope) {
         guard hasMore else {
             self.token.remaining = nil

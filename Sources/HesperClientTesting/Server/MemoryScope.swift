@@ -140,8 +140,8 @@ package struct MemoryScope: Sendable {
         for member in entity.heldMembers { notesByMember[member, default: []].insert(change.uniqueID) }
     }
 
-    /// The objects that need not be sent back to the sender. All of the sender's changes of such an object were applied, and before
-    /// the push the object did not exist or the sender had read its latest state.
+    /// The objects that need not be sent back to the sender of a push. An object is one of them if all its changes in the push were
+    /// applied, and if it did not exist before or the sender had read its latest state.
     private static func echoes(
         of outcome: MergeOutcome, _ sequences: [UniqueID: Int64], since read: Int64
     ) -> [UniqueID: Int64] {
@@ -165,7 +165,7 @@ package struct MemoryScope: Sendable {
 
     // MARK: The server's own changes
 
-    /// Makes a clock of the server for an edit of an entity.
+    /// Makes a clock for an edit of an entity by the server itself. The clock is greater than all clocks of the entity.
     mutating func tick(after entity: Entity, server: NodeID, at now: Timestamp) -> Clock {
         var source = ClockSource(node: server, last: serverClock)
         if let last = entity.lastClock { source.observe(last) }
@@ -253,9 +253,9 @@ extension MemoryScope: Bag {
             }
         }
         guard let (id, sequence) = sources.min(by: { $0.0 < $1.0 }) else { return [] }
-        // Only parcels from before the rescue are searched. A DeletedObject that has changed since the rescue, for example because
-        // an earlier deletion arrived, has a later sequence number than the rescue. The sequence number of the rescue is then that
-        // of its parcel.
+        // Only parcels from before the rescue are searched. The DeletedObject may have changed since the rescue, for example
+        // because an earlier deletion arrived. In this case its sequence number is too great, and the sequence number of the
+        // rescue's parcel is used.
         let end =
             parcels[object, default: []].first { $0.parcel.isRescue }.map { min($0.sequence, sequence) } ?? sequence
         return MemoryScope.parcels(parcels[id, default: []].filter { $0.sequence < end }, holding: clock)

@@ -261,7 +261,7 @@ extension MemoryFiles.Upload {
     /// The number of bytes of the upload that the server has received.
     fileprivate var offset: Int { isFinished ? length ?? 0 : bytes.count }
 
-    /// Marks the upload as complete. Its bytes are now those of the attachment.
+    /// Marks the upload as complete. The attachment now has the uploaded bytes.
     fileprivate mutating func finish() {
         length = bytes.count
         bytes = []

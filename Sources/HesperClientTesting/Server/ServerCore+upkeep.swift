@@ -12,7 +12,8 @@ extension ServerCore {
             }
             let deletions = ids.map { Push.Element.deletion(Deletion(uniqueID: $0, objectType: .attachment)) }
             let moment = Timestamp(clamping: now.milliseconds + clockError)
-            // Only a rejected push throws, and deletions of attachments are not rejected.
+            // The error can be ignored: `apply` throws only if it rejects the push, and it does not reject deletions of
+            // attachments.
             _ = try? accounts[index].scope.apply(
                 Push(deletions), by: nil, server: node, at: moment, isLimited: false)
             for id in ids { accounts[index].scope.files.lose(id) }

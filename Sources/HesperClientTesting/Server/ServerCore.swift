@@ -277,10 +277,10 @@ package struct ServerCore: Sendable {
     /// Makes a backup of the database.
     package func backUp() -> Backup { Backup(accounts: accounts) }
 
-    /// Replaces the database with an earlier copy (operating.md, Restoring). The bytes of attachments are stored
-    /// separately and remain. All sync tokens expire and all streams end.
-    /// - Parameter signingOut: whether all devices are signed out. Otherwise the devices of the backup remain signed
-    ///   in.
+    /// Replaces the database with an earlier copy (operating.md, Restoring). The bytes of attachments are stored separately and
+    /// remain. All sync tokens expire and all streams end.
+    /// - Parameter signingOut: whether all devices are signed out. If false, the devices that were signed in at the time of the
+    ///   backup are signed in again.
     package mutating func restore(_ backup: Backup, signingOut: Bool = false) {
         let current = accounts
         accounts = backup.accounts

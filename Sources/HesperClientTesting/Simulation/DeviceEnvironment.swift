@@ -29,7 +29,7 @@ final class DeviceEnvironment: Sendable {
     }
 }
 
-/// The storage outside of a database file, by which a copy of the file is detected.
+/// The storage outside of a database file. Its contents show whether the database file is a copy.
 final class SimulatedMemory: DeviceMemory {
     private let words: Locked<[String: [String]]>
 

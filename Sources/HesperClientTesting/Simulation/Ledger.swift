@@ -53,11 +53,11 @@ struct Ledger {
     private(set) var clocks: [UniqueID: [Attribute: Clock]] = [:]
     /// The words of the text of each live note.
     private var texts: [UniqueID: Set<String>] = [:]
-    /// The number of elements of ``MemoryScope/touched`` that were read before.
+    /// The number of elements of ``MemoryScope/touched`` that earlier calls of ``read(_:isSeen:)`` have read.
     private var readTouched = 0
-    /// The number of elements of ``MemoryScope/lostTexts`` that were read before.
+    /// The number of elements of ``MemoryScope/lostTexts`` that earlier calls of ``read(_:isSeen:)`` have read.
     private var readLost = 0
-    /// For each object, the number of its parcels that were read before.
+    /// For each object, the number of its parcels that earlier calls of ``read(_:isSeen:)`` have read.
     private var readParcels: [UniqueID: Int] = [:]
 
     // MARK: Exceptions

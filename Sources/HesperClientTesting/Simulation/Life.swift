@@ -144,7 +144,8 @@ package final class Life {
         for (index, device) in devices.enumerated() where !device.isLost {
             device.offlineUntil = 0
             if try device.database.read({ try $0.sessionToken }) == nil { try signIn(index) }
-            // A device that is not told to sync now must become settled too, when it syncs by itself later.
+            // About half of the devices, chosen at random, are told to sync now. The others sync by themselves later, and the
+            // simulation waits until ``isSettled()`` is true of them too.
             guard generator.isTrue(withProbability: 0.5) else { continue }
             device.addSyncNow()
             try takeInputs(index)
@@ -357,8 +358,8 @@ package final class Life {
         ledger.read(account.scope) { !isShared && !deletions.contains($0) }
     }
 
-    /// The objects whose deletions have no `textSeen`: for example, a device that resends the deletion of a note to a restored server
-    /// does not know which text the person had seen.
+    /// The IDs of the objects whose deletions in a request have no `textSeen`. For example, a device that resends the deletion of a
+    /// note to a restored server does not know which text the person had seen.
     private func givenBackDeletions(in request: ServerRequest) -> Set<UniqueID> {
         guard let changes = try? JSONReader.read(request.body)["changes"] else { return [] }
         let deletions = changes["deletedObjects"]?.elements ?? []

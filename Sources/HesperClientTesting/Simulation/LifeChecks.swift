@@ -32,8 +32,9 @@ extension Life {
         }
     }
 
-    /// Checks which value the app sees of an attribute with an unsent edit: for a text, the unsent text, and otherwise the value
-    /// with the greater clock (clients.md, rule 3).
+    /// Checks the value that the app sees of each attribute with an unsent edit: it must be the unsent text if the attribute is a
+    /// text, and otherwise the value with the greater clock (clients.md, rule 3). Also checks that the local copy does not contain
+    /// objects that this device knows to be deleted.
     private func checkVisible(on device: SimulatedDevice) throws {
         try device.database.read { transaction in
             for type in try transaction.types {
@@ -42,7 +43,9 @@ extension Life {
                         let clocks = [object.registers[attribute]?.clock, edit.clock].compactMap(\.self)
                         let expected = attribute == AttributeName.text ? edit.clock : clocks.max()
                         if object.cell(attribute)?.clock != expected {
-                            fail("\(device.name) shows another \(attribute) of \(object.id) than that of \(edit.clock)")
+                            fail(
+                                "\(device.name) shows the wrong \(attribute) of \(object.id); the unsent edit is at \(edit.clock)"
+                            )
                         }
                     }
                     return true

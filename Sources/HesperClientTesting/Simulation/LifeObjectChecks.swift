@@ -5,8 +5,8 @@ internal import HesperModel
 extension Life {
     /// Checks that a counter is the sum of all counts, and that a set has the members that were added and not removed.
     func checkObjects(of device: SimulatedDevice, _ scope: MemoryScope) throws {
-        // These checks leave out the counts and labels of some devices. The server may not have received those of lost devices.
-        // Devices that share a node, because of a copied database file, also share the node's register of a counter.
+        // These checks leave out the counts and labels of some devices. The server may not have received the counts and labels of
+        // lost devices. Devices that share a node, because of a copied database file, also share the node's register of a counter.
         let unsure = ledger.lostDevices.union(ledger.twins)
         try device.database.read { transaction in
             let shelved = Set(try transaction.shelf().map(\.id))

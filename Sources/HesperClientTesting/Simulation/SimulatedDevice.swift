@@ -9,7 +9,7 @@ final class SimulatedDevice {
     let environment: DeviceEnvironment
     let database: LocalDatabase
     let files: MemoryAttachmentFiles
-    /// The storage outside of the database file, by which a copy of the file is detected.
+    /// The storage outside of the database file. Its contents show whether the database file is a copy.
     let memory: SimulatedMemory
     private(set) var core: SyncCore
     private(set) var transfers: TransferCore
@@ -17,7 +17,7 @@ final class SimulatedDevice {
     private(set) var syncInputs: [SyncInput] = []
     /// Inputs of `transfers` that are not taken yet, in their order.
     private(set) var transferInputs: [TransferCore.Input] = []
-    /// The value of the last input `isSyncing` that was added for the transfers.
+    /// Whether a round of sync is in progress, as stated by the last input `isSyncing` that was added to ``transferInputs``.
     private var isSyncing = true
     private var hasTransfers = true
     var transferStatus = TransferStatus()
@@ -34,9 +34,9 @@ final class SimulatedDevice {
     var lastArrival: Int64 = 0
     /// The time until which the device has no network.
     var offlineUntil: Int64 = 0
-    /// The serial number of the latest `wake` effect of `core`. Earlier ones are then ignored.
+    /// The serial number of the latest `wake` effect of `core`. Earlier `wake` effects are ignored.
     var wake = 0
-    /// The serial number of the latest `wake` effect of `transfers`. Earlier ones are then ignored.
+    /// The serial number of the latest `wake` effect of `transfers`. Earlier `wake` effects are ignored.
     var transferWake = 0
     /// The serial number of the last sync request.
     var pushNumber = 0
@@ -48,7 +48,7 @@ final class SimulatedDevice {
     var answeredAt: Int64 = 0
     /// The time of the device's clock at which the last sync request was sent.
     var pushedAt = Timestamp(clamping: 0)
-    /// The time at which a sync was last requested. Changes that wait for space are then sent again.
+    /// The time at which a sync was last requested. A request of the user also resends the changes that wait for space.
     var askedAt = Timestamp(clamping: 0)
     /// The note that somebody is editing, as it was read. It is saved later.
     var draft: HesperClient.Note?
@@ -201,8 +201,8 @@ final class SimulatedDevice {
         }
     }
 
-    /// The words of texts that the server has received from this device without the device having received the response. Words that
-    /// are also in the bases of these texts are left out.
+    /// The words of the texts that the server has received from this device, and for which this device has received no response.
+    /// Words that are also in the bases of these texts are left out.
     func unansweredWords(_ scope: MemoryScope) throws -> Set<String> {
         try database.read { transaction in
             var words: Set<String> = []

@@ -26,7 +26,7 @@ public struct ClockSource: Sendable, Equatable {
     ///   milliseconds, the new clock has the milliseconds of that clock and the next counter. If the counter overflows, the
     ///   milliseconds increase by one.
     public mutating func tick(at wall: UInt64) -> Clock {
-        // The time does not increase beyond the year 9999. From then on, all clocks of this source are equal.
+        // The time does not increase beyond the year 9999. When this limit is reached, all further clocks of this source are equal.
         let ceiling = Clock.greatestMilliseconds << 16 | 0xffff
         time = min(max(time + 1, min(wall, Clock.greatestMilliseconds) << 16), ceiling)
         return Clock(time: time, node: node)

@@ -4,7 +4,7 @@ struct DateScanner {
 
     init(_ bytes: String.UTF8View) { self.bytes = bytes[...] }
 
-    /// Reads a date-time as milliseconds since 1970; nil unless the bytes are exactly one date-time.
+    /// Reads a date-time as milliseconds since 1970; nil if the bytes are anything other than one complete date-time.
     mutating func dateTime() -> Int64? {
         guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2),
             (1...12).contains(month), (1...Calendar.daysIn(month: month, year: year)).contains(day),

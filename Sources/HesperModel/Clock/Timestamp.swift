@@ -40,8 +40,8 @@ extension Timestamp: LosslessStringConvertible {
         self.init(milliseconds: milliseconds)
     }
 
-    /// The milliseconds of a date-time in exactly the form that ``append(to:)`` writes; nil for any other form. Nearly all
-    /// dates and clocks have this form, and this function is faster than ``DateScanner``.
+    /// Parses a date-time in exactly the form that ``append(to:)`` writes, as milliseconds since 1970; nil for any other form. This
+    /// function is faster than ``DateScanner``, and nearly all dates and clocks have this form.
     static func milliseconds(written bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
         func number(_ from: Int, _ count: Int, _ end: Unicode.Scalar) -> Int64? {
             var value: Int64 = 0
@@ -121,7 +121,7 @@ enum Calendar {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// The date that is this number of days after 1970-01-01.
+    /// The date that is `number` days after 1970-01-01, or before it if `number` is negative.
     static func date(ofDay number: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = (number + 719_468).flooredDivision(by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365

@@ -4,14 +4,14 @@ package struct AttachmentMark: Equatable {
     /// The range of the mark in the bytes of the text.
     package let range: Range<Int>
     package let alt: Range<Int>
-    /// The range of `attachment:` and the ID.
+    /// The range of the target in the bytes of the text. The target is `attachment:` followed by the ID.
     package let target: Range<Int>
     package let uniqueID: UniqueID
 
     private static let scheme = Array("](attachment:".utf8)
     private static let idLength = 36
 
-    /// The marks of a text in UTF-8, in order.
+    /// All marks of attachments in a UTF-8 text, in the order of the text.
     package static func all(in text: [UInt8]) -> [AttachmentMark] {
         var marks: [AttachmentMark] = []
         var position = 0
@@ -22,7 +22,8 @@ package struct AttachmentMark: Equatable {
         return marks
     }
 
-    /// Replaces the targets of the marks of a text. `target` returns nil for marks that stay as they are.
+    /// Replaces the target of each mark in a text. `target` returns the new target for an ID, or nil if the mark is not to be
+    /// changed.
     package static func rewrite(_ text: [UInt8], target: (UniqueID) -> String?) -> [UInt8] {
         var result: [UInt8] = []
         var position = 0
@@ -74,7 +75,8 @@ package struct AttachmentMark: Equatable {
             range: start..<close + 1, alt: alt..<end, target: end + 2..<id + idLength, uniqueID: uniqueID)
     }
 
-    /// The position after the optional title and the white space around it; nil if the title has no end, or if the text ends there.
+    /// The position after the optional title of a picture, such as `"Rome"` in `(attachment:… "Rome")`, and after the white space
+    /// around the title. Nil if the title does not end, or if the text ends there.
     private static func endOfTitle(in text: [UInt8], from start: Int) -> Int? {
         func skipSpace(_ start: Int) -> Int {
             text[start...].firstIndex { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } ?? text.count
@@ -90,15 +92,15 @@ package struct AttachmentMark: Equatable {
         return position < text.count ? position : nil
     }
 
-    /// The position of the next character of `excluded`, at or after `start` and on the same line. A character after a backslash is
-    /// skipped. Nil if there is none.
+    /// The position of the first character that is in `excluded`, from `start` to the end of the line. A character after a
+    /// backslash is skipped. Nil if the line contains no such character.
     private static func endOfRun(in text: [UInt8], from start: Int, without excluded: String) -> Int? {
         var position = start
         while position < text.count {
             let byte = text[position]
             if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") { return nil }
             if excluded.utf8.contains(byte) { return position }
-            // A backslash at the end of a line escapes nothing. The search ends with the line.
+            // A backslash at the end of a line escapes nothing, so the line end is not skipped.
             position += byte == UInt8(ascii: "\\") && !isLineEnd(text, position + 1) ? 2 : 1
         }
         return nil

@@ -4,7 +4,8 @@ import Foundation
 package struct FileLink: Hashable, Sendable {
     /// The paths that the target can mean, most likely first.
     package let targets: [String]
-    /// Whether the link is written with double brackets, as in Obsidian. Such a target may be the name of a file in any folder.
+    /// Whether the link is written with double brackets, as in Obsidian. The target of such a link may be only the name of a file,
+    /// which may be in any folder.
     package let isWiki: Bool
 
     package init(_ targets: [String], isWiki: Bool = false) { (self.targets, self.isWiki) = (targets, isWiki) }
@@ -18,7 +19,7 @@ package struct FileLink: Hashable, Sendable {
     }
 
     /// The path, relative to the root folder, to which `target` leads from the folder `base`. Nil if `target` is absolute, leads
-    /// out of the root folder, or contains a hidden file or folder.
+    /// out of the root folder, or leads to or through a hidden file or folder.
     package static func joined(_ base: [String], _ target: String) -> String? {
         guard !target.hasPrefix("/"), !target.contains("\0") else { return nil }
         var parts = base
@@ -40,8 +41,8 @@ package struct LinkMention: Equatable, Sendable {
     package let link: FileLink
     /// The range of the link in the bytes of the text. It includes the `!` before the link of an embedded file.
     package let range: Range<Int>
-    /// The range to replace when the link gets another target: the target, including `<` and `>` if it is written in them. Nil if
-    /// the link is written with double brackets or in HTML.
+    /// The range to replace in order to change the target of the link. It includes `<` and `>` if the target is written between
+    /// them. Nil if the link is written with double brackets or in HTML.
     package var target: Range<Int>?
     /// The target as it is written, without escapes.
     package let address: String
@@ -51,8 +52,9 @@ package struct LinkMention: Equatable, Sendable {
     package let fragment: String
     package let isEmbedded: Bool
 
-    /// The links of a text in UTF-8, in the order in which they end, without those in code.
-    /// - Parameter includesHTML: whether `<img src="target">` is a link too.
+    /// The links in a UTF-8 text, except links in code. They are in the order of their ends, so that a link within another link
+    /// comes first.
+    /// - Parameter includesHTML: whether `<img src="target">` counts as a link.
     package static func all(in text: [UInt8], includesHTML: Bool = false) -> [LinkMention] {
         guard text.contains(where: { $0 == UInt8(ascii: "[") || (includesHTML && $0 == UInt8(ascii: "<")) }) else {
             return []
@@ -68,7 +70,7 @@ private struct LinkScanner {
     private let text: [UInt8]
     private let includesHTML: Bool
     private(set) var mentions: [LinkMention] = []
-    /// The positions of the opening brackets that have no closing one yet.
+    /// The positions of the opening brackets for which no closing bracket has been found yet.
     private var open: [Int] = []
 
     init(_ text: [UInt8], includesHTML: Bool) { (self.text, self.includesHTML) = (text, includesHTML) }
@@ -100,7 +102,8 @@ private struct LinkScanner {
 
     private func isBlank(_ line: Range<Int>) -> Bool { text[line].allSatisfy(isSpace) }
 
-    /// The line of backticks or tildes that begins a block of code; nil if the line is something else.
+    /// If the line begins a block of code: the character of the fence, a backtick or a tilde, and how often it is repeated.
+    /// Otherwise nil.
     private func fence(_ line: Range<Int>) -> (mark: UInt8, count: Int)? {
         // A block of code can be in a list or in a quotation, so spaces and `>` before the marks are skipped.
         let start = text[line].firstIndex { !isSpace($0) && $0 != UInt8(ascii: ">") } ?? line.upperBound
@@ -157,7 +160,8 @@ private struct LinkScanner {
         }
     }
 
-    /// The position after code in backticks. If the closing backticks are missing, the position after the opening backticks.
+    /// The position after a piece of code in backticks. If there are no closing backticks, the position after the opening
+    /// backticks.
     private func endOfCode(_ start: Int, _ limit: Int) -> Int {
         func endOfRun(_ start: Int) -> Int { text[start..<limit].firstIndex { $0 != UInt8(ascii: "`") } ?? limit }
         let first = endOfRun(start)
@@ -169,7 +173,7 @@ private struct LinkScanner {
         return first
     }
 
-    /// Whether the bracket at a position is that of an embedded file.
+    /// Whether the link that begins at `bracket` embeds a file, that is, whether an unescaped `!` precedes the bracket.
     private func isEmbedded(_ bracket: Int) -> Bool {
         guard bracket > 0, text[bracket - 1] == UInt8(ascii: "!") else { return false }
         return bracket == 1 || text[bracket - 2] != UInt8(ascii: "\\")
@@ -187,7 +191,8 @@ private struct LinkScanner {
             end + 1 < limit, text[end] == UInt8(ascii: "]"), text[end + 1] == UInt8(ascii: "]")
         else { return nil }
         let whole = string(content..<end)
-        // In a Markdown table, the separator is written `\|`.
+        // In a Markdown table, the `|` between target and text is written `\|`, so a backslash is removed from the end of the
+        // target.
         let target = whole.prefix { $0 != "|" && $0 != "#" }.trimmingCharacters(in: [" ", "\t", "\\"])
         let fragment = whole.drop { $0 != "|" && $0 != "#" }.prefix { $0 != "|" }
         let isEmbedded = isEmbedded(start)
@@ -313,8 +318,8 @@ private struct LinkScanner {
         return nil
     }
 
-    /// The paths that a destination can mean: the decoded destination, the decoded destination without query and fragment, and the
-    /// destination as it is written.
+    /// The paths that the destination of a link can mean: the whole destination, the destination without query and fragment (both
+    /// with percent-encoding decoded), and the destination exactly as it is written.
     private static func targets(_ written: String) -> [String] {
         // Absolute paths, fragments and URLs do not lead to files. A link to a file whose name has a colon must be
         // written `./a:b.png`.

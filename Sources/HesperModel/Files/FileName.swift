@@ -89,8 +89,8 @@ package enum FileName {
         return trimmed(result)
     }
 
-    /// Appends `_` to the part of a name before the first dot if Windows reserves that part as the name of a device, such as
-    /// `CON`. Windows ignores the text after the first dot in such names.
+    /// Appends `_` to the part of a name before the first dot if this part is the name of a device on Windows, such as `CON`.
+    /// Windows reserves device names regardless of the text after the first dot.
     private static func unreserved(_ name: String) -> String {
         let dot = name.firstIndex(of: ".") ?? name.endIndex
         let device = name[..<dot].uppercased().filter { $0 != " " }

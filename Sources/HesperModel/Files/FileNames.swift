@@ -3,13 +3,13 @@
 /// This type stores 8 bytes per path, which is a few megabytes for the largest accounts.
 package struct FileNames: Sendable, Equatable {
     private var taken: Set<Int> = []
-    /// The number to try next for each path that is already assigned.
+    /// For each path that was requested more than once, by its hash: the number to append to the next file name.
     private var numbers: [Int: Int] = [:]
 
     package init() {}
 
     /// Marks a path as assigned.
-    /// - Returns: whether it was not assigned before.
+    /// - Returns: false if the path was already assigned.
     @discardableResult
     package mutating func take(_ path: String) -> Bool { taken.insert(FileNames.key(path)).inserted }
 

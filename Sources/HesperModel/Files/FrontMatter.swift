@@ -1,6 +1,7 @@
 import Foundation
 
-/// The parts of the YAML front matter of a text that the mirror and imports use. Front matter is only read, never written.
+/// The YAML front matter of a text, reduced to the values that the mirror and imports use. Front matter is only read, never
+/// written.
 package struct FrontMatter: Equatable {
     /// The value of the key `title`; nil if there is none.
     package private(set) var title: String?
@@ -19,7 +20,8 @@ package struct FrontMatter: Equatable {
 
     /// Reads the front matter of a text; nil if it has none.
     package init?(_ text: String) {
-        // Front matter is short. A longer text between the marks is not front matter.
+        // Front matter is short. If the end of the front matter is not found near the beginning of the text, the text has no front
+        // matter.
         let text = text.prefix(FrontMatter.limit)
         var lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)[...]
         guard lines.first?.drop(while: { $0 == "\u{feff}" }) == "---" else { return nil }
@@ -61,8 +63,8 @@ package struct FrontMatter: Equatable {
         }
     }
 
-    /// Adds the names that are on the same line as the key of a list.
-    /// - Returns: the list if its names are on the next lines; otherwise nil.
+    /// Adds the names that follow the key `tags` or `aliases` on the same line.
+    /// - Returns: `list` if no names are on this line, because the names are then on the next lines; otherwise nil.
     private mutating func addList(
         _ value: String, to list: WritableKeyPath<FrontMatter, [String]>
     ) -> WritableKeyPath<FrontMatter, [String]>? {

@@ -8,15 +8,16 @@ package enum ImportedNote {
     private static let attachments = UniqueID(high: 0x90c2_3ae8_5b17_4d6f, low: 0xa1e4_7f08_d95c_2b36)
     private static let texts = UniqueID(high: 0x2b90_e47c_15d8_4f03, low: 0xa8c6_3d9f_02b1_7e54)
 
-    /// The ID of the note of a file. It is derived from the name of the imported folder and the relative path of the file. The path
-    /// of the folder is not used, because it differs between devices. The contents are not used, so that a changed file remains the
-    /// same note.
+    /// The ID of the note that is imported from a file. It is derived from the name of the imported folder and the relative path of
+    /// the file. The path of the folder is not used, because it differs between devices. The contents are not used, so that a
+    /// changed file remains the same note.
     package static func uniqueID(folder: String, path: String) -> UniqueID {
         // Different file systems use different Unicode normalizations, so the path is normalized.
         .derived(from: "\(folder)/\(path)".precomposedStringWithCanonicalMapping, in: notes)
     }
 
-    /// The ID of the note of another app. It is derived from the name of the app and the ID of the note there.
+    /// The ID of a note that is imported from another app. It is derived from the name of the app and the ID of the note in that
+    /// app.
     package static func uniqueID(app: String, id: String) -> UniqueID {
         .derived(from: "\(app)/\(id)".precomposedStringWithCanonicalMapping, in: appNotes)
     }
@@ -27,7 +28,8 @@ package enum ImportedNote {
         .derived(from: "\(note)/\(sha256)", in: attachments)
     }
 
-    /// The node of the clocks that imports give to a note. For the merge, each note of a source is like a separate device.
+    /// The node that makes the clocks of an imported note. Each imported note has its own node, so the merge treats it like a note
+    /// from a separate device.
     package static func node(of note: UniqueID) -> NodeID { NodeID(note.low) }
 
     /// The clock that an import gives to the text of a note. Its time is the date of the text in the source. An unchanged text

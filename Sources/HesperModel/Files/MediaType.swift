@@ -25,7 +25,8 @@ package enum MediaType {
 
     package static let unknown = "application/octet-stream"
     private static let types: [String: String] = {
-        // If several types have the same extension, the type with the smallest name is used, so that the result is always the same.
+        // If several types have the same extension, the first type in alphabetical order is used, so that the result is always the
+        // same.
         var types = Dictionary(endings.map { ($1, $0) }) { min($0, $1) }
         for (ending, type) in ["jpeg": "image/jpeg", "tif": "image/tiff", "htm": "text/html", "3gp": "video/3gpp"] {
             types[ending] = type

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Finds the title of a note: the first line with words, without the marks of Markdown. It follows `titleOf` in
-/// `Public/js/model/text.js`, so that links between imported notes have the titles that the web app shows.
+/// Finds the title of a note: the title in its front matter, or else the first line with words, without the marks of Markdown.
+/// Follows `titleOf` in `Public/js/model/text.js`, so that links between imported notes use the titles that the web app shows.
 package enum NoteTitle {
     /// The maximum length of a title, in characters.
     private static let length = 200
-    /// The number of characters at the start of a text in which the title is searched.
+    /// The number of characters at the start of a text in which the title is searched for.
     private static let searched = 20_000
 
     /// The title of a text; empty if it has no words.
@@ -20,15 +20,15 @@ package enum NoteTitle {
         return ""
     }
 
-    /// Whether a link `[[title]]` can lead to a title.
+    /// Whether a link to a note with this title can be written as `[[title]]`.
     package static func isLinkable(_ title: String) -> Bool {
         (1...length).contains(title.count) && !title.contains { "[]|#".contains($0) || $0.isNewline }
             && !title.allSatisfy(\.isWhitespace)
     }
 
-    /// Combines the title and the text of a note of another app, in which the title is not part of the text. The title becomes the
-    /// first line, as a heading, unless it already is the first line.
-    /// - Parameter mark: the text before the title, such as a check box; nil for the mark of a heading.
+    /// Combines the title and the text of a note from an app that stores them separately. The title becomes the first line, as a
+    /// heading, unless the text already begins with it.
+    /// - Parameter mark: the characters to write before the title, such as a check box; nil for the mark of a heading.
     package static func text(title: String, body: String, mark: String? = nil) -> String {
         let title = title.split(whereSeparator: \.isNewline).joined(separator: " ").trimmingCharacters(in: .whitespaces)
         guard !title.isEmpty else { return body }
@@ -52,7 +52,7 @@ package enum NoteTitle {
         return withoutEmphasis(text).trimmingCharacters(in: .whitespaces)
     }
 
-    /// Whether a line is a rule, a line of a table without words, or the beginning or end of a block of code.
+    /// Whether a line is a horizontal rule, a row of a table that contains no words, or the first or last line of a block of code.
     private static func isRule(_ line: Substring) -> Bool {
         if line.hasPrefix("```") || line.hasPrefix("~~~") { return !line.contains(" ") }
         return line.count >= 3 && line.allSatisfy { "-=_*|: \t".contains($0) }
@@ -89,8 +89,8 @@ package enum NoteTitle {
         return position == 0 ? text : String(decoding: result + bytes[position...], as: UTF8.self)
     }
 
-    /// Removes the marks of emphasis and code, and backslashes before punctuation. If the marks of one kind cannot be paired, they
-    /// are kept.
+    /// Removes the marks of emphasis and code, and backslashes before punctuation. Marks of one kind are kept if their number is
+    /// odd.
     private static func withoutEmphasis(_ text: String) -> String {
         var text = text
         for mark in ["**", "~~", "__", "`", "*"] {

@@ -143,7 +143,7 @@ public struct JSONReader {
                 guard names.insert(name).inserted else { throw duplicate(name, at: start) }
             }
             skipSpace()
-            guard next == UInt8(ascii: ":") else { throw malformed("a name is not followed by :") }
+            guard next == UInt8(ascii: ":") else { throw malformed("the name of a member is not followed by a colon") }
             index += 1
             members.append(JSONObject.Member(name: name, value: try value(depth: level)))
             skipSpace()

@@ -7,17 +7,18 @@ public protocol Bag {
     func tag(named foldedName: String) throws -> UniqueID?
     /// The notes and objects of apps that have this attachment. Includes objects that do not exist yet, but no deleted objects.
     func holders(of attachment: UniqueID) throws -> [UniqueID]
-    /// The parcels of an object that may contain an edit with this clock, the newest first.
+    /// Parcels of an object, the newest first. The result includes all parcels with an edit that has this clock, and may include
+    /// others.
     func parcels(of object: UniqueID, holding clock: Clock) throws -> [Parcel]
     /// The clock of the newest version of a text that `node` wrote before `clock`; nil if there is none. Versions whose values were
     /// thinned away are included.
     func newest(_ text: Attribute, of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock?
-    /// The versions of a text whose ``Parcel/missingAncestors`` is not empty, in any order.
+    /// The versions of a text that have missing ancestors (``Parcel/missingAncestors``), in any order.
     func descents(of text: Attribute, of object: UniqueID) throws -> [TextDescent]
     /// The clock of the version of a text that was current when the scope had the given sequence number; nil if there was none.
     func current(_ text: Attribute, of object: UniqueID, at sequence: Int64) throws -> Clock?
-    /// The parcels that may contain an edit with this clock, among those of the deleted object whose words were rescued into
-    /// `object`. The newest parcels come first. Parcels that were added after the deletion are not returned.
+    /// Parcels of the deleted object whose words were rescued into `object`, the newest first. The result includes all parcels with
+    /// an edit that has this clock, and may include others. Parcels that were added after the deletion are not included.
     func parcels(rescuedInto object: UniqueID, holding clock: Clock) throws -> [Parcel]
     /// The size and hash of the bytes of an attachment; nil if the server does not have the bytes.
     func attachmentData(of attachment: UniqueID) throws -> AttachmentData?
@@ -31,8 +32,8 @@ extension Bag {
     }
 }
 
-/// A text whose ``Parcel/missingAncestors`` is not empty: on its arrival, the bag lacked texts that it descends from,
-/// or a device resent it to a restored server (merge.md, Descent).
+/// A text whose ``Parcel/missingAncestors`` is not empty. When this text arrived, the bag lacked texts from which it descends, or a
+/// device resent it to a restored server (merge.md, Descent).
 public struct TextDescent: Sendable, Equatable {
     public let clock: Clock
     /// See ``Parcel/missingAncestors``.
@@ -62,8 +63,8 @@ public struct AttachmentData: Sendable, Equatable {
 /// The current state of an object: its folded attributes, or its DeletedObject.
 public enum ObjectState: Sendable, Equatable {
     /// The folded attributes of the object.
-    /// - Parameter sequence: the sequence number of the object's most recent change; nil as long as the object lacks the field
-    ///   that it needs to exist.
+    /// - Parameter sequence: the sequence number of the object's most recent change. Nil as long as the object does not exist,
+    ///   because its required field (``Section/requiredField``) is not set.
     case entity(Entity, sequence: Int64?)
     case deleted(DeletedObject, sequence: Int64)
 

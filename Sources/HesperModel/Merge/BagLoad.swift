@@ -1,5 +1,5 @@
-/// Counts the bytes of the stored objects that the merge of a push loads, and limits their total. The bytes of an object are those
-/// of its body, which is JSON. All of these objects stay in memory until the push is merged.
+/// Counts the bytes of the stored objects that the merge of a push loads, and limits their total. For each object, the bytes of its
+/// JSON body are counted. All of these objects stay in memory until the push is merged.
 public struct BagLoad: Sendable {
     private let limit: Int
     private var bytes = 0

@@ -22,8 +22,8 @@ public struct Parcel: Sendable, Equatable {
     public var edits: [Edit]
     /// For a text that the server made: the greatest clock of the devices' texts that it was made from (merge.md, Text).
     public var textOrigin: Clock?
-    /// The clocks of those ancestors of the parcel's text that the bag lacked when the parcel arrived. If a device resent the
-    /// text to a restored server, the clock of the text itself is included.
+    /// The clocks of texts that the bag lacked when the parcel arrived, and from which the parcel's text descends. If a device
+    /// resent the parcel's text to a restored server, the clock of that text is included.
     public var missingAncestors: [Clock]
     /// Whether the server made the edits of the parcel.
     public var isServerMade: Bool

@@ -7,7 +7,7 @@ public struct Merge {
     private var texts = MergeTexts()
     private var rescues = MergeRescues()
     private var quota: MergeQuota
-    /// The receipts of the push's elements, by the index of the element.
+    /// The receipts that are being made, by the index of the element in the push.
     private var receipts: [Int: ReceiptDraft] = [:]
 
     /// Merges a push and returns the result. Nothing is written to the bag.
@@ -43,8 +43,8 @@ public struct Merge {
         for parcel in outcome.parcels {
             for case let clock? in parcel.edits.map(\.clock) {
                 outcome.greatestClock = max(outcome.greatestClock ?? clock, clock)
-                // A device may resend an edit that the server made before a backup was restored. The server must not use the
-                // clock of that edit again.
+                // A device may resend an edit that this server made before it was restored from a backup. The clock of that edit is
+                // recorded here, so that the server does not make the same clock again.
                 if clock.node == draft.context.server { outcome.serverClock = max(outcome.serverClock ?? clock, clock) }
             }
         }

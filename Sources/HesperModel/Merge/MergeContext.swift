@@ -17,7 +17,7 @@ extension Merge {
         /// The device that pushes. Nil if the server itself pushes.
         public var sender: NodeID?
         public var bounds = Bounds()
-        /// The account's storage use. Nil if the elements need not be checked against the quota one by one.
+        /// The account's storage use, against which each element is checked. Nil if no element needs to be checked.
         public var storageUse: StorageUse?
 
         public init(
@@ -38,8 +38,8 @@ extension Merge {
 
     /// Limits on the work that a merge does while its scope is locked.
     public struct Bounds: Sendable {
-        /// Text merges that were computed before the scope was locked. Nil if all texts are merged while it is locked, whatever
-        /// their size.
+        /// Text merges that were computed before the scope was locked. If nil, texts of any size are merged while the scope is
+        /// locked.
         public var texts: PreparedTexts?
         /// The maximum total size of the texts that are merged while the scope is locked, in bytes. Larger texts must be in `texts`.
         public var textBytes = 256 << 10

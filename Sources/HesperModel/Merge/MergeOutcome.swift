@@ -8,7 +8,7 @@ public struct MergeOutcome: Sendable {
     public var receipts: [Receipt] = []
     /// Texts in the bag or in ``parcels`` that lost words in a merge. Thinning never removes these texts.
     public var lostTexts: [LostText] = []
-    /// Merges of large texts that must be prepared before the push is applied again. If there are any, all other properties
+    /// Merges of large texts that the caller must prepare before it applies the push again. If there are any, all other properties
     /// must be ignored.
     public var pendingMerges: [PreparedTexts.PendingMerge] = []
     /// The greatest clock of the server's node that the push adds to the bag; nil if it adds none.

@@ -26,8 +26,8 @@ struct MergeQuota {
         return .quotaExceeded(used: used, limit: storageUse.limit, at: change.pointer)
     }
 
-    /// Counts the sizes of added parcels. Parcels that the server made are not counted during this push; they count from the
-    /// next push on.
+    /// Counts the sizes of added parcels. Parcels that the server made are skipped here. They count as stored bytes when the next
+    /// push is checked.
     mutating func count(_ parcels: ArraySlice<Parcel>) {
         guard storageUse != nil else { return }
         for parcel in parcels where !parcel.isServerMade && !parcel.edits.isEmpty {

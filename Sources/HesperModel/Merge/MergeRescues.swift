@@ -1,15 +1,15 @@
 /// When a note or an app's own object is deleted, rescues the words that the deleting device had not seen, by creating a new
 /// object (merge.md, Deleting).
 struct MergeRescues {
-    /// The objects to rescue, in their state before the deletion, with the index of the deletion in the push and the texts that
-    /// have unseen words.
+    /// The objects to rescue: for each, its state before the deletion, the index of its deletion in the push, its type, and the
+    /// texts that have unseen words.
     private var rescues: [(element: Int, entity: Entity, type: ObjectType, texts: [Attribute])] = []
 
-    /// The maximum number of a device's own texts that count as seen when the device deletes the object. The newest of its texts
-    /// are used.
+    /// The maximum number of versions of a text that count as seen because the deleting device wrote them. If it wrote more, the
+    /// newest count.
     private static let ownTexts = 16
 
-    /// Remembers an object that is being deleted, if it has texts with words that the deleting device had not seen.
+    /// Adds an object to the objects to rescue, if it has texts with words that the deleting device had not seen.
     mutating func add(_ entity: Entity, _ deletion: Deletion, _ element: Int, in draft: ScopeDraft) throws {
         guard let seen = deletion.seenTexts else { return }
         let texts = try entity.texts.filter { try isUnseen($0, of: entity, by: deletion, seen[$0], in: draft) }
@@ -73,7 +73,7 @@ struct MergeRescues {
                 try add(unseen, of: original, to: entity, in: &draft, &texts)
             // The ID belongs to an object of another type, which cannot have the texts.
             case .entity?: continue
-            // An earlier rescue created the new object, and that object was deleted since. It is not created again.
+            // An earlier rescue created the new object, and the new object was deleted later. It is not created again.
             case .deleted?: continue
             }
             _ = deleted.fold(
@@ -133,8 +133,8 @@ struct MergeRescues {
         draft.set(id, .entity(entity))
     }
 
-    /// Adds texts of the deleted object to the history of a rescued object that already exists, because a device resent the
-    /// rescued object to a restored server.
+    /// Adds texts of the deleted object to a new object that already exists. It exists if a device resent it to a restored server
+    /// before this deletion was applied.
     private func add(
         _ attributes: [Attribute], of original: Entity, to entity: Entity, in draft: inout ScopeDraft,
         _ texts: inout MergeTexts

@@ -8,7 +8,7 @@ extension ScopeDraft {
         }
         for name in claims.keys.sorted() {
             guard var claimants = claims[name] else { continue }
-            // A tag that this push does not change may have the same name. That tag is looked up in the bag.
+            // An unchanged tag in the bag may have the same name as a tag that this push changes.
             if let holder = try bag.tag(named: name), !isTouched(holder) {
                 claimants.insert(holder)
                 try load([holder])

@@ -44,8 +44,8 @@ struct MergeTexts {
         case unknown
     }
 
-    /// Adds a pushed text to an object, and determines which text is current. If that text does not have the greatest clock, adds it
-    /// once more with a new clock of the server, so that the fold yields it.
+    /// Adds a pushed text to an object, and determines which text is current. If the current text does not have the greatest clock,
+    /// the text is added once more with a new clock of the server, so that the fold yields it.
     mutating func merge(
         _ text: Incoming, into entity: inout Entity, parcel: Int, in draft: inout ScopeDraft
     ) throws {
@@ -113,8 +113,8 @@ struct MergeTexts {
                 base: base, older: currentIsOlder ? currentText : text.text,
                 newer: currentIsOlder ? text.text : currentText)
             guard let outcome = outcome(of: input, for: text.id(in: id), draft.context.bounds) else { return }
-            // Two texts of the maximum size may yield a merged text that exceeds the maximum. No device could push that text
-            // again.
+            // Two texts of the maximum size may yield a merged text that exceeds the maximum, which no device could push again. The
+            // two texts are then not merged.
             guard outcome.text.utf8.count <= Limits.textBytes else {
                 leaveUnmerged(text, beside: currentID, currentText)
                 return
@@ -181,8 +181,8 @@ struct MergeTexts {
     ) throws -> Descent {
         let ancestry = text.ancestry
         if text.clock > current {
-            // If the base is the current text, no text in the bag descends from the pushed text: such a text would be newer than
-            // the base, so the base would not be current.
+            // If the base is the current text, no text in the bag descends from the pushed text. A descendant of the pushed text
+            // would be newer than the base, and the base would not be current.
             if ancestry.base == current, ancestry.after?.isEmpty != false { return .current }
             // If a client does not send `textAfter`, its text is treated as a descendant of the previous text of the same node.
             if ancestry.after == nil, current.node == text.clock.node { return .current }
@@ -209,8 +209,8 @@ struct MergeTexts {
         guard let base else { return .unknown }
         if base == current { return .current }
         if let value = try draft.textValue(text.attribute, base, of: id) { return .base(value) }
-        // The bag lacks the base, because the base was thinned away or its clock was rejected. But the push may include the text
-        // of the base.
+        // The bag lacks the text of the base, because it was thinned away or the clock of the base was rejected. The push may
+        // include this text.
         if base == ancestry.base, let value = ancestry.baseValue { return .base(value) }
         return .unknown
     }
@@ -230,8 +230,8 @@ struct MergeTexts {
         return max(base, own ?? base)
     }
 
-    /// The clocks of those stated ancestors of a text that the bag lacks. If a device resends the text to a restored server, the
-    /// text's own clock is added.
+    /// The clocks that the push states as ancestors of a text and that the bag lacks. If a device resends the text to a restored
+    /// server, the text's own clock is added.
     private func missingAncestors(of text: Incoming, _ entity: Entity, in draft: ScopeDraft) throws -> [Clock] {
         let current = entity.register(text.attribute)?.clock
         var missing = try text.named.filter {

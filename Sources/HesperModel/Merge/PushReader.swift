@@ -41,7 +41,8 @@ public enum PushReader {
         return push
     }
 
-    /// Reads an object or a DeletedObject in the form in which sync sends it, in order to push it with its original clocks.
+    /// Reads an object or a DeletedObject in the form in which sync sends it. The caller can push the result, which has the
+    /// original clocks.
     /// - Parameters:
     ///   - section: the section of the object; nil for a DeletedObject.
     ///   - pointer: the JSON Pointer of the object.
@@ -50,7 +51,7 @@ public enum PushReader {
         guard case .change(var change) = change(json, in: section, at: pointer) else {
             return change(json, in: section, at: pointer)
         }
-        // A register that was never set has its default value and no clock. This is not an error here.
+        // A register that was never set has its default value and no clock. This is an error in a push, but not here.
         change.rejected = change.rejected.filter { $0.value.slug != .clockMissing }
         return .change(change)
     }
@@ -236,7 +237,7 @@ extension Entity {
     ) throws(Problem) -> [Edit] {
         let json: JSON
         do { json = try JSONReader.read(body) } catch {
-            // The reader's error means that a client sent an invalid request. Here, stored data is invalid instead.
+            // The error is replaced, because the reader's error blames an invalid request, but here the stored data is invalid.
             throw Problem(.internalError, "The stored body of \(id) is damaged: \(error.detail)")
         }
         guard case .object(let object) = json else {

@@ -1,4 +1,5 @@
-/// The result for one element of a push. A client can show the result, or undo the change (protocol.md, Sync).
+/// The result for one element of a push. A client can show it to the user, for example to offer words that were not kept
+/// (protocol.md, Sync).
 public struct Receipt: Sendable, Equatable {
     /// The result for an element, ordered from best to worst. An element has the worst status of its fields.
     public enum Status: String, Sendable, Comparable, CaseIterable {
@@ -27,8 +28,8 @@ public struct Receipt: Sendable, Equatable {
         public var outcome: Outcome
         /// The clock of the field's current value; nil if the field has no value.
         public var clock: Clock?
-        /// For a text: the words of the pushed text that the current text lacks, ordered by the location at which the current text
-        /// has other words instead.
+        /// For a text: the words of the pushed text that the current text lacks. Each entry also states where in the current text
+        /// the words are that replaced them. The entries are ordered by this location.
         public var superseded: [TextMerge.Superseded] = []
         public var problem: Problem?
 
@@ -50,7 +51,7 @@ public struct Receipt: Sendable, Equatable {
     public var fields: [String: Field]
     /// The ID of the new object, if the status is ``Status/rescued``.
     public var rescuedInto: UniqueID?
-    /// The problem because of which the element as a whole was rejected; nil if it was not rejected as a whole.
+    /// The reason why the whole element was rejected; nil if it was not rejected as a whole.
     public var problem: Problem?
 
     public init(

@@ -1,10 +1,10 @@
 /// Collects the results for one element of a push until its receipt is written.
 struct ReceiptDraft {
-    /// The accepted edits of the element, and for each whether the bag already had it.
+    /// The accepted edits of the element. For each edit: whether the bag already contained it.
     var edits: [(edit: Edit, isKnown: Bool)] = []
     /// The problems of the rejected fields, by the field's name.
     var rejected: [String: Problem] = [:]
-    /// The problem because of which the element as a whole was rejected; nil if it was not rejected as a whole.
+    /// The reason why the whole element was rejected; nil if it was not rejected as a whole.
     var problem: Problem?
     /// The index of the element's parcel in ``ScopeDraft/parcels``; nil if it has no parcel.
     var parcel: Int?

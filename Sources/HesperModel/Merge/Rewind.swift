@@ -10,7 +10,7 @@ public struct Rewind: Sendable {
     public let moment: Timestamp
     private var parcels: [ParcelSummary] = []
 
-    /// The properties of a parcel from which it is decided whether its edits are undone.
+    /// The properties of a parcel that determine whether its edits are undone.
     private struct ParcelSummary {
         let position: Int64
         let pushedBy: NodeID?
@@ -24,9 +24,9 @@ public struct Rewind: Sendable {
     private struct EditKey {
         let attribute: Attribute
         let clock: Clock?
-        /// The digest of the text that the edit sets. Nil if the attribute is not a text, or if the text was thinned away. A text
-        /// of the server that has the digest of a pushed text is that pushed text with a new clock. Any other text of the server
-        /// is the result of a merge.
+        /// The digest of the text that the edit sets. Nil if the attribute is not a text, or if the text was thinned away. If the
+        /// server made the edit, the digest shows how: if a pushed text has the same digest, the server only gave the pushed text a
+        /// new clock; if no pushed text has it, the text is the result of a merge.
         let digest: Digest?
         let hasValue: Bool
     }
@@ -48,7 +48,7 @@ public struct Rewind: Sendable {
         /// The version to restore; nil to restore the default. The default is restored if all edits of the register are undone, or
         /// if the values of all other edits were thinned away.
         public let version: Version?
-        /// Whether the value that was current before the undone edits was thinned away, so that an older value is restored.
+        /// Whether an older value is restored, because the value that was current before the undone edits was thinned away.
         public let isOlder: Bool
     }
 
@@ -113,7 +113,7 @@ public struct Rewind: Sendable {
         return .restore(restorations, isPartial: isPartial)
     }
 
-    /// The clocks of one register, from which it is decided what to restore.
+    /// The clocks of one register that determine which value is restored.
     private struct Register {
         /// The greatest clock of the edits that are undone.
         var lastUndone: Clock?
@@ -136,8 +136,8 @@ public struct Rewind: Sendable {
 // MARK: - The device's parcels
 
 extension Rewind {
-    /// The positions of the parcels to undo: those that the device pushed after the moment, and those with texts that the
-    /// server merged from a text of such a parcel.
+    /// The positions of the parcels to undo. These are the parcels that the device pushed after the moment, and the server's
+    /// parcels whose text was merged from a text in one of these parcels.
     private func undone(_ parcels: [ParcelSummary]) -> Set<Int64> {
         var undone: Set<Int64> = []
         // For each text attribute, `before` is the text that was current before the push that contains the parcel, and `current` is
@@ -149,7 +149,7 @@ extension Rewind {
             let text = parcel.edits.first { $0.attribute.isText }
             var isUndone = parcel.pushedBy == device && parcel.pushedAt > moment
             if parcel.isServerMade, let text {
-                // If the server only gave a pushed text a new clock, the text is attributed to the device that pushed it.
+                // If the server only gave a pushed text a new clock, the text counts as the work of the device that pushed it.
                 let isPushed = text.digest.map { texts[text.attribute, default: []].contains($0) } ?? false
                 if before[text.attribute]?.isUndone == true, !isPushed { isUndone = true }
             } else if let text, let digest = text.digest {
@@ -181,8 +181,8 @@ extension Rewind.Restoration {
 extension Attribute {
     fileprivate var hasDefault: Bool { if case .field(let field) = self { field.defaultValue != nil } else { true } }
 
-    /// The value to set if a register has no earlier value. It is the default of the field, false for a tag or an attachment, the
-    /// empty text for a text of an app's own object, and null for anything else.
+    /// The value to set if a register has no value to restore: the default of a field, false for a tag or an attachment, the empty
+    /// text for a text of an app's own object, and null for an attribute or a file.
     fileprivate func defaultValue(in entity: Entity) -> Value {
         switch self {
         case .field(let field): entity.content.defaultValue(of: field) ?? .null

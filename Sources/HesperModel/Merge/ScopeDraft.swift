@@ -10,7 +10,7 @@ struct ScopeDraft {
     private var after: [UniqueID: StateChange.NewState] = [:]
     /// The IDs of the changed objects, in the order of their first change.
     private(set) var touched: [UniqueID] = []
-    /// The parcels to add to the bag: those that were pushed and those that the server made.
+    /// The parcels to add to the bag. Some were pushed, and others were made by the server.
     private(set) var parcels: [Parcel] = []
     /// For each object, the indices of its parcels in ``parcels``.
     private var parcelIndices: [UniqueID: [Int]] = [:]
@@ -84,8 +84,8 @@ struct ScopeDraft {
         return parcels.count - 1
     }
 
-    /// Appends an edit to a parcel. If the edit sets a text, `missing` contains the clocks of those ancestors of the text that
-    /// the bag lacks.
+    /// Appends an edit to a parcel.
+    /// - Parameter missing: if the edit sets a text, the clocks of texts that the bag lacks and from which this text descends.
     mutating func append(_ edit: Edit, to parcel: Int, missing: [Clock] = []) {
         parcels[parcel].edits.append(edit)
         parcels[parcel].missingAncestors += missing
@@ -113,7 +113,8 @@ struct ScopeDraft {
     /// The parcels that the push has added for an object so far.
     func added(to id: UniqueID) -> [Parcel] { parcelIndices[id, default: []].map { parcels[$0] } }
 
-    /// The edit with this attribute and clock, in the bag or added by the push, and its parcel; nil if there is none.
+    /// The edit with this attribute and clock, and its parcel. Searches the bag and the parcels that the push has added. Nil if
+    /// there is none.
     func find(_ attribute: Attribute, _ clock: Clock, of id: UniqueID) throws -> (edit: Edit, parcel: Parcel)? {
         for parcel in added(to: id) + (wasKnown(id) ? try bag.parcels(of: id, holding: clock) : []) {
             if let edit = parcel.edits.first(where: { $0.attribute == attribute && $0.clock == clock }) {
@@ -123,14 +124,15 @@ struct ScopeDraft {
         return nil
     }
 
-    /// The version of a text with this clock; nil if there is no such version or its value was thinned away.
+    /// The version of a text that was set at this clock in an object; nil if none was set at this clock, or if it was thinned away.
     func text(_ attribute: Attribute, _ clock: Clock, of id: UniqueID) throws -> String? {
         if case .string(let text)? = try find(attribute, clock, of: id)?.edit.value { text } else { nil }
     }
 
     enum KeyLookup {
         case absent
-        /// An edit with the same attribute and clock exists, and it has the same value or its value was thinned away.
+        /// An edit with the same attribute and clock exists. It has the same value, or its value was thinned away and cannot be
+        /// compared.
         case sameValue
         /// An edit with the same attribute and clock exists, and it has another value.
         case differentValue

@@ -37,7 +37,7 @@ public struct Thinning: Sendable {
         }
     }
 
-    /// A signed-in device, with the facts from which it is decided which texts the device may still use as a base.
+    /// A signed-in device, with the values that determine which texts the device may still use as a base.
     public struct Device: Sendable, Equatable {
         public let node: NodeID
         /// The sequence number of the device's sync token at its most recent read; nil if the device has not read yet.
@@ -82,8 +82,8 @@ public struct Thinning: Sendable {
     /// - Parameters:
     ///   - versions: all values of the register that are still in the bag.
     ///   - current: the clock of the register.
-    ///   - node: the node of the texts that imports gave to the note (``ImportedNote``). The next import, even years later, is
-    ///     merged based on the newest of them.
+    ///   - node: the node of the texts that imports gave to the note (``ImportedNote``). The newest text of this node is kept,
+    ///     because the next import, even years later, is merged based on it.
     public func decide(
         _ versions: [Version], of attribute: Attribute, current: Clock, importedBy node: NodeID? = nil
     ) -> Decision {
@@ -106,8 +106,8 @@ public struct Thinning: Sendable {
             guard version.clock < current, !isFirstOfDay, !attribute.isText || !version.hasLostWords,
                 version.clock != imported
             else { continue }
-            // `supersession` is nil if the value that superseded this version arrived after `versions` was read. The
-            // version is then treated as superseded now.
+            // `supersession` is nil if `versions` was read before the value arrived that superseded this version. The version is
+            // then treated as superseded now.
             let superseded = max(supersession ?? now, version.pushedAt)
             let end = superseded.adding(isFirstOfHour ? hourly : all)
             if end > now {
@@ -135,8 +135,7 @@ public struct Thinning: Sendable {
             )
             for version in versions where version.pushedAt <= to {
                 starts.insert(version.clock)
-                // This text was current at the start of the interval. Texts with a smaller clock were not current in the
-                // interval.
+                // This text was current at the start of the interval. Texts with smaller clocks had been superseded by then.
                 if version.pushedAt <= from { break }
             }
         }

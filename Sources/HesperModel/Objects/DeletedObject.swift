@@ -2,7 +2,7 @@
 public struct DeletedObject: Sendable, Equatable {
     public let uniqueID: UniqueID
     public let objectType: ObjectType
-    /// For a tag: the tag that it was merged into.
+    /// For a tag that was merged into another tag: the other tag's ID.
     public private(set) var mergedInto: UniqueID?
     /// For a note or an app's own object: the new object with the words that the deleting device had not seen. This ID is not part of the digest.
     public private(set) var rescuedInto: UniqueID?
@@ -19,9 +19,8 @@ public struct DeletedObject: Sendable, Equatable {
         self.deletionDate = deletionDate
     }
 
-    /// Combines this DeletedObject with another one of the same object. If only one of the two has a `mergedInto`, the result
-    /// has that ID; if both have one, the result has the smaller ID. If one of the two has a `rescuedInto`, the result has it.
-    /// The earlier deletion date is kept.
+    /// Combines this DeletedObject with another DeletedObject of the same object. If both have a `mergedInto`, the smaller ID is
+    /// kept. If only one has it, that ID is kept. A `rescuedInto` of either of them is kept, and the earlier deletion date.
     /// - Returns: whether anything changed.
     public mutating func fold(_ other: DeletedObject) -> Bool {
         let before = self

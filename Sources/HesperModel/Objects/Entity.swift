@@ -46,8 +46,7 @@ public enum Entity: Sendable, Equatable {
     /// - Returns: whether anything changed.
     @discardableResult
     public mutating func fold(_ edit: Edit) -> Bool {
-        // Replacing `self` by a placeholder leaves the value with a single owner, so that it is changed in place rather than
-        // copied.
+        // The placeholder in `self` ensures that the value has a single owner, so that it is changed in place and not copied.
         let placeholder = Entity.attachment(Attachment(uniqueID: uniqueID))
         switch self {
         case .note(var note):

@@ -46,7 +46,7 @@ public struct Members: Sendable, Equatable {
 
     /// The members whose register is true, sorted by clock and then by ID, so that the order is the same on every device.
     private static func listed(_ registers: [UniqueID: Register<Bool>]) -> [UniqueID] {
-        // Most objects have no members; this avoids the work below.
+        // Most objects have no members. For these, this check avoids the work below.
         guard !registers.isEmpty else { return [] }
         return registers.filter(\.value.value)
             .sorted { ($0.value.clock, $0.key) < ($1.value.clock, $1.key) }.map(\.key)

@@ -76,7 +76,8 @@ public struct SearchQuery: Sendable, Hashable {
         start + phrase.count <= count && phrase.indices.allSatisfy { phrase[$0].matches(term(start + $0)) }
     }
 
-    /// Splits a query: returns the parts between quotation marks, and outside of quotation marks the parts between spaces.
+    /// Splits a query into parts. Each part is the text between two quotation marks or, outside of quotation marks, between white
+    /// space.
     private static func parts(of text: String) -> [String] {
         var parts = [String.UnicodeScalarView()]
         var isQuoted = false

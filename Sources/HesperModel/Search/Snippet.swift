@@ -14,7 +14,7 @@ public struct Snippet: Sendable, Hashable {
     }
 
     /// An unmodified part of the text. It begins and ends between words if possible, and between characters (graphemes) otherwise.
-    /// It ends within a character only if this character alone is too large.
+    /// If a single character is larger than the maximum size, the part ends within this character.
     public let text: String
     /// The matches in ``text``, in order. Each consists of whole characters. Matches that would overlap or touch are joined.
     public let ranges: [Match]
@@ -81,7 +81,8 @@ extension SearchQuery {
                 TermScalar.of(scalar) { made in
                     switch made.kind {
                     case .ignored: break
-                    // "½" is normalized to 1, slash, 2. The slash ends a term, so the count starts again for the next term.
+                    // "½" is normalized to 1, slash, 2. The slash ends the term "1", so the bytes of the match are counted again
+                    // from the next term on.
                     case .separator where left > 0: left = term.text.utf8.count
                     default: left -= UTF8.width(made.scalar)
                     }
@@ -104,8 +105,8 @@ extension SearchQuery {
         return merged
     }
 
-    /// The range of an excerpt: a quarter of `length` characters before `start`, and the rest after it. If the text has fewer
-    /// characters on one side, the excerpt contains more characters of the other side.
+    /// The range of an excerpt with at most `length` characters. A quarter of them are before `start`, and three quarters after it.
+    /// If the text has fewer characters on one side, the excerpt contains more characters of the other side.
     private static func excerpt(of text: String, from start: String.Index, length: Int) -> Range<String.Index> {
         let bytes = Self.bytes(length)
         var before = text.walk(from: start, by: -1, atMost: length / 4, bytes: bytes / 4)

@@ -49,8 +49,8 @@ struct TermScalar {
         }
     }
 
-    /// The normalized forms of all scalars below U+3400. Together with Han and Hangul, which need no table, they cover nearly
-    /// all texts. The table is computed once, in about 10 ms.
+    /// The normalized forms of all scalars below U+3400. Nearly all texts consist of these scalars, and of Han and Hangul, which
+    /// need no table. The table is computed once, in about 10 ms.
     private static let (table, expansions): ([TermScalar], [[TermScalar]]) = {
         var table: [TermScalar] = []
         var expansions: [[TermScalar]] = []
@@ -94,7 +94,7 @@ struct TermScalar {
         }
     }
 
-    /// Letters that Unicode does not decompose, with the letters that users type if their keyboard lacks them.
+    /// Letters that Unicode does not decompose. The value is the text that users type if their keyboard lacks the letter.
     private static let strokes: [Unicode.Scalar: String] = [
         "ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ŧ": "t", "ı": "i", "æ": "ae", "œ": "oe",
     ]

@@ -1,7 +1,7 @@
 /// Compares the base of a merge with one side, that is, with one of the two texts that were edited from it (merge.md, Text).
 /// First lines are compared, then the words in lines that differ.
 struct TextAlignment {
-    /// A line of the base, and the line of the side to which it was moved.
+    /// A moved line: its index in the base and its index in the side.
     struct Move {
         let line: Int
         let sideLine: Int
@@ -9,8 +9,8 @@ struct TextAlignment {
 
     private let base: TextTokens
     private let side: TextTokens
-    /// The differences between the base and the side, as ranges of tokens. A moved line is listed as a deletion and an insertion.
-    /// ``TextSide`` later shifts insertions and deletions to equivalent places.
+    /// The differences between the base and the side, as ranges of tokens. A moved line is listed twice, as a deletion and as an
+    /// insertion. ``TextSide`` later moves some insertions and deletions to equivalent places.
     private(set) var hunks: [TextHunk] = []
     /// The lines that were deleted in one place and inserted unchanged in another.
     private(set) var moves: [Move] = []
@@ -127,7 +127,8 @@ struct TextAlignment {
     }
 
     /// Splits a replacement of several lines into one replacement for each line. The lines of both texts are paired in their
-    /// order. Lines without a partner are insertions or deletions. A line that was moved here does not replace another line.
+    /// order. Lines without a partner are insertions or deletions. A line that the side moved here from another place is an
+    /// insertion too, and has no partner.
     private mutating func pairLines(_ hunk: TextHunk) {
         var (start, sideStart) = (hunk.base.lowerBound, hunk.side.lowerBound)
         var breaks = (start..<hunk.base.upperBound).filter(base.isBreak)[...]
@@ -166,9 +167,9 @@ struct TextAlignment {
         return next
     }
 
-    /// Adds the differences within a replacement that lies between two matched line breaks. If necessary, the replacement is split
-    /// into several hunks. All line breaks that could be matched were matched, so at most one of the two texts has line breaks
-    /// within the replacement.
+    /// Adds the differences within a replacement that lies between two matched line breaks, split into several hunks if necessary.
+    /// The ranges of the base and of the side cannot both contain line breaks, because all line breaks that could be matched were
+    /// matched.
     private mutating func split(_ hunk: TextHunk) {
         var (base, side) = (hunk.base, hunk.side)
         while let one = base.first, let other = side.first, isSame(one, other) {

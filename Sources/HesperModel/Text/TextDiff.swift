@@ -9,8 +9,8 @@ struct TextHunk: Equatable, Sendable {
     /// Whether the hunk is only an insertion or only a deletion.
     var isPure: Bool { base.isEmpty != side.isEmpty }
 
-    /// The hunk without the tokens (or lines) that are equal at the start of both of its ranges, and without those that are equal
-    /// at their end. Equal tokens have equal numbers.
+    /// The hunk without the tokens (or lines) at the start and at the end of its two ranges that are equal in both ranges. Equal
+    /// tokens have equal numbers.
     func trimmed(_ numbers: ArraySlice<Int32>, _ sideNumbers: ArraySlice<Int32>, budget: inout TextBudget) -> TextHunk {
         var (start, sideStart) = (base.lowerBound, side.lowerBound)
         var (end, sideEnd) = (base.upperBound, side.upperBound)
@@ -27,8 +27,9 @@ struct TextHunk: Equatable, Sendable {
 
 /// Counts the work of a merge and limits it.
 struct TextBudget: Sendable {
-    /// The number of comparisons so far. It may exceed ``limit``: a run of equal tokens or a sorting of anchors that has begun is
-    /// completed, and the remaining ranges are trimmed. It is at most 64 per token plus 65,536.
+    /// The number of comparisons so far. At ``limit``, no new comparison is begun, but a run of equal tokens or a sorting of
+    /// anchors is completed, and the remaining ranges are trimmed. The number may therefore exceed ``limit``, but is at most 64 per
+    /// token plus 65,536.
     private(set) var steps = 0
     /// The number of comparisons after which texts are no longer compared in detail. Each remaining range is then treated as
     /// replaced as a whole.

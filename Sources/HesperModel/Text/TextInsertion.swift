@@ -139,7 +139,7 @@ struct TextGap {
         return !endsLine && !insertion.endsLine ? 2 : 1
     }
 
-    /// Whether the line break of each line of an insertion is before the line rather than after it.
+    /// Whether each line of an insertion has its line break at its start rather than at its end.
     private func isLeading(_ insertion: TextInsertion) -> Bool { !startsLine && insertion.beginsWithBreak }
 
     /// The number of elements in the whole lines with which both insertions begin. Blank lines at the end of these lines are

@@ -21,7 +21,7 @@ struct TextPlan {
         /// The moved line that contains the range; nil if none does.
         let movedLine: Int?
         var base: Range<Int>
-        /// The range of the older text that replaces `base`.
+        /// The replacement of the older side, as a range of the older text.
         var older: Range<Int>
     }
 
@@ -82,8 +82,8 @@ struct TextPlan {
 
     // MARK: Contests
 
-    /// Resolves regions that were not compared in detail. It is not known which of their words are new, so the newer text is
-    /// used.
+    /// Resolves regions that were not compared in detail. It is not known which words of such a region are new, so the newer text
+    /// is used.
     private mutating func resolveCoarseRegions() {
         guard older.hunks.contains(where: \.isCoarse) || newer.hunks.contains(where: \.isCoarse) else { return }
         var (i, j) = (0, 0)
@@ -179,7 +179,7 @@ struct TextPlan {
             && !older.containsMovedLine(one.side) && !newer.containsMovedLine(other.side)
     }
 
-    /// A range of the base without leading and trailing tokens that are not words; nil if it contains no word.
+    /// The part of a range of the base from its first word to its last word; nil if the range contains no word.
     private func words(of range: Range<Int>) -> Range<Int>? {
         guard let first = range.first(where: base.isWord), let last = range.last(where: base.isWord) else { return nil }
         return first..<(last + 1)
@@ -187,9 +187,9 @@ struct TextPlan {
 
     // MARK: Restored lines
 
-    /// If one side deleted all words of a line and the other side inserted a word into the same line, the version with the
-    /// inserted word is kept. If the first side replaced the deleted words with other text, that text is written above the kept
-    /// line. If both sides replaced the line, the older replacement is written above the newer.
+    /// Handles lines of which one side deleted all words and into which the other side inserted a word. The line with the inserted
+    /// word is kept. If the first side replaced the deleted words with other text, that text is written above the kept line. If
+    /// both sides replaced the line, the older replacement is written above the newer one.
     private mutating func resolveRewrites() {
         var next = (older: 0, newer: 0)
         var done = -1

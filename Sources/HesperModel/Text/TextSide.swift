@@ -1,14 +1,14 @@
 /// The changes that one side, that is, one of the two texts to merge, makes to the base.
 struct TextSide {
     let tokens: TextTokens
-    /// The changes, by their position in the base. A moved line is not listed as a deletion at its old place. Only the changes
-    /// within the line are listed there. At its new place, an insertion contains the tokens of the line.
+    /// The changes, by their position in the base. For a moved line, the changes within the line are listed at its old place, and
+    /// an insertion of its tokens is listed at its new place. The old place has no deletion of the line.
     private(set) var hunks: [TextHunk]
     /// For each moved line of the base: the index of the same line in the side.
     private(set) var moves: [Int: Int] = [:]
     /// For each moved line, by the index of its first token in the side: the index of the line in the base.
     private(set) var movedStarts: [Int: Int] = [:]
-    /// For each hunk that changes a moved line: the index of that line in the base, by the index of the hunk.
+    /// For each hunk that changes a moved line, by the index of the hunk: the index of the line in the base.
     private(set) var movedLines: [Int: Int] = [:]
     /// For each token of the base: the index of the same token in the side; -1 if the side deleted the token.
     private(set) var positions: [Int32] = []
@@ -121,8 +121,8 @@ struct TextSide {
             }
     }
 
-    /// Removes moved lines from the hunks that delete them, and adds hunks for the changes within these lines. A line is not
-    /// treated as moved unless one hunk deletes all of it and one hunk inserts all of it.
+    /// Removes moved lines from the hunks that delete them, and adds hunks for the changes within these lines. A line is treated as
+    /// moved only if a single hunk deletes all of it and a single hunk inserts all of it.
     ///
     /// Deletions are split at line breaks, so that the merge can restore one deleted line without restoring others.
     private mutating func removeMovedLines(

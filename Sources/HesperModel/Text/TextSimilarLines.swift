@@ -1,5 +1,5 @@
-/// Finds lines that one side both moved and changed. Such a line was deleted in one place and inserted in another, and more than
-/// half of the words of each of the two lines are also in the other.
+/// Finds lines that one side both moved and changed. A line of the base that was deleted and a line that was inserted elsewhere are
+/// such a pair if more than half of the words of each line are also in the other line.
 struct TextSimilarLines {
     private(set) var moves: [TextAlignment.Move] = []
 

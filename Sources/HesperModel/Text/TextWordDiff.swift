@@ -4,7 +4,7 @@
 /// paragraph could be matched with a blank line that was inserted above it. The paragraph would count as deleted and inserted,
 /// and the merge would duplicate it. Therefore tokens without words are matched only next to tokens that are already matched.
 enum TextWordDiff {
-    /// First compares the elements at the indices `words` and `sideWords`, then the elements between those that match.
+    /// First compares the elements at the indices `words` and `sideWords`, then the elements that lie between matched elements.
     static func hunks(
         _ base: [Int32], _ side: [Int32], words: [Int], _ sideWords: [Int], first method: TextDiff.Method,
         budget: inout TextBudget

@@ -49,8 +49,8 @@ struct Evernote: SourceReader {
     private func note(
         _ record: MarkupRecord.Note, _ path: String, _ file: SourceFile, _ numbers: inout [UniqueID: Int]
     ) throws(SourceNote.Rejected) -> SourceNote {
-        // Notes have no ID in an export. The ID is derived from the title and the creation time, because they rarely change when
-        // the text of a note is changed.
+        // Notes have no ID in an export. The ID is derived from the title and the creation time, because users rarely change these
+        // when they change the text of a note.
         let key = "\(record.created)\n\(record.title)"
         var id = ImportedNote.uniqueID(app: "evernote", id: key)
         let number = numbers[id, default: 0] + 1
@@ -82,8 +82,8 @@ struct Evernote: SourceReader {
 }
 
 extension AttachmentCollector {
-    /// The text of a record, with a mark at each place where the note shows one of its pictures. Pictures that the text does not
-    /// show are added at its end.
+    /// The text of a record, in which each link to a picture of the note is replaced with a mark. Pictures of the record to which
+    /// the text has no link are added at the end of the text.
     /// - Parameter resolve: returns the targets of links that do not refer to files of the record.
     mutating func rewrite(_ record: MarkupRecord.Note, _ resolve: (LinkMention) -> LinkRewriter.Target?) -> String {
         var added: [String: SourceAttachment] = [:]

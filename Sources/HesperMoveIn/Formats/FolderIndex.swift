@@ -8,7 +8,7 @@ struct FolderIndex {
     private var byAlias: [String: Int] = [:]
     private let files: [SourceFile]
 
-    /// - Parameter isNote: returns whether a file is a note. Links to a note may omit its extension.
+    /// - Parameter isNote: returns whether a file is a note. A link to a note may omit the extension of the file.
     init(_ files: [SourceFile], isNote: (SourceFile) -> Bool) {
         self.files = files
         for (index, file) in files.enumerated() {
@@ -18,7 +18,8 @@ struct FolderIndex {
         }
     }
 
-    /// The texts by which a path is found: the folded path, and for a note also the folded path without its extension.
+    /// The keys under which a path or a file name is stored: its folded form and, for a note, also the folded form without the
+    /// extension.
     private static func forms(_ path: String, _ isNote: Bool) -> [String] {
         let whole = TagName.fold(path)
         guard isNote, let dot = whole.lastIndex(of: ".") else { return [whole] }

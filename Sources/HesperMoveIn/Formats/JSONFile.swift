@@ -34,7 +34,7 @@ struct JSONFile {
         }
     }
 
-    /// Whether the file begins with a JSON object that has a member with one of these names near its beginning.
+    /// Whether the file begins with a JSON object in which a member with one of these names is near the beginning of the file.
     func begins(with names: String...) -> Bool {
         let text = String(decoding: file.beginning(4_096), as: UTF8.self)
         let content = text.drop { $0.isWhitespace || $0 == "\u{feff}" }

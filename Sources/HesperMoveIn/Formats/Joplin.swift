@@ -7,7 +7,8 @@ struct Joplin: SourceReader {
     private let limits: SourceLimits
     private let contents: Contents
 
-    /// The parsed contents of the notes in HTML. `documents` maps the ID of such a note to its number in `records`.
+    /// The parsed contents of the notes that are in HTML. `documents` maps the ID of each of these notes to its number in
+    /// `records`.
     private let records: MarkupRecords
     private let documents: [String: Int]
     /// The temporary folder with the HTML files and the pictures in them.

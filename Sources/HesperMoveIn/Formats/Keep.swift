@@ -1,14 +1,14 @@
 import Foundation
 import HesperModel
 
-/// Reads a Takeout export of Google Keep, a folder or a zip archive. It contains a JSON file for each note, and the pictures of the
-/// note in the same folder. It also contains the notes as HTML files, which are not read.
+/// Reads a Takeout export of Google Keep, which is a folder or a zip archive. It contains a JSON file for each note, and the
+/// pictures of the note in the same folder. It also contains each note as an HTML file, which is not read.
 struct Keep: SourceReader {
     private let source: SourceFiles
     private let notes: [SourceFile]
     private let limits: SourceLimits
-    /// The attached files, by their paths with and without extension. The name in the JSON often has another extension than the
-    /// file.
+    /// The attached files. Each file is listed under its path with extension and under its path without extension, because the name
+    /// in the JSON often has a different extension than the file.
     private let files: [String: SourceFile]
 
     /// - Returns: nil if the source is not an export of Keep.
@@ -84,8 +84,8 @@ struct Keep: SourceReader {
         return .note(try SourceNote(draft))
     }
 
-    /// The parts of the note's text: the text itself, the list, links to web pages, and marks of the pictures. Adds the attachments
-    /// to `collector`.
+    /// The parts of the note's text: the text itself, the check list, links to web pages, and a mark for each picture. Also adds
+    /// the attachments to `collector`.
     private func parts(of json: JSON, _ file: SourceFile, _ collector: inout AttachmentCollector) -> [String] {
         var parts = [json["textContent"]?.text?.withLineFeeds ?? ""]
         let list = json["listContent"]?.elements ?? []

@@ -10,7 +10,7 @@ struct MarkdownFolder: SourceReader {
     private let source: SourceFiles
     private let notes: [SourceFile]
     private let limits: SourceLimits
-    /// The parsed contents of the HTML files. `documents` maps the path of such a file to its number in `records`.
+    /// The parsed contents of the HTML files. `documents` maps the path of each HTML file to its number in `records`.
     private let records: MarkupRecords
     private let documents: [String: Int]
     /// The temporary folder with the pictures that HTML files contain; nil if there are no HTML files.
@@ -69,7 +69,7 @@ struct MarkdownFolder: SourceReader {
         return (index, titles)
     }
 
-    /// The number of bytes of each text that are read to find its title.
+    /// The number of bytes at the beginning of each text that are read to find its title.
     private static let indexedBytes = 16 << 10
 
     private func title(of file: SourceFile, _ text: String) -> String {

@@ -4,7 +4,7 @@ import HesperModel
 /// Reads an export of Simplenote: the file `source/notes.json`, alone, in a folder or in a zip archive. The export also contains
 /// the notes as text files, which have no dates and are not read.
 struct Simplenote: SourceReader {
-    /// The source. The temporary files of an unpacked archive exist as long as this reference.
+    /// The source. This reference keeps the temporary files of an unpacked archive until the notes are read.
     private let source: SourceFiles
     private let file: SourceFile
     private let titles: [String: String]

@@ -4,7 +4,7 @@ import HesperModel
 /// Reads a decrypted backup of Standard Notes: the file `Standard Notes Backup and Import File.txt`, alone, in a folder or in a zip
 /// archive.
 struct StandardNotes: SourceReader {
-    /// The source. The temporary files of an unpacked archive exist as long as this reference.
+    /// The source. This reference keeps the temporary files of an unpacked archive until the notes are read.
     private let source: SourceFiles
     private let file: SourceFile
     private let tags: [String: [String]]
@@ -101,7 +101,7 @@ struct StandardNotes: SourceReader {
             notes.mapValues { ids in ids.compactMap(name) }
         }
 
-        /// The name of a tag, after the names of its parent tags, such as `work/mail`.
+        /// The name of a tag, preceded by the names of its parent tags, such as `work/mail`.
         private func name(_ id: String) -> String? {
             var names: [String] = []
             var next: String? = id

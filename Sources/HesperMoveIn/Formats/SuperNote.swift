@@ -1,13 +1,13 @@
 import Foundation
 import HesperModel
 
-/// Converts a note of Standard Notes' editor Super to Markdown. The text of such a note is a tree of nodes in JSON, in the format
-/// of the library Lexical.
+/// Converts a note of Super, an editor of Standard Notes, to Markdown. The text of such a note is a tree of nodes in JSON, in the
+/// format of the library Lexical.
 enum SuperNote {
     /// The maximum nesting depth of the tree.
     private static let depth = 256
 
-    /// - Returns: nil if the text is not such a tree.
+    /// - Returns: nil if the text is not a tree of nodes in this format.
     static func markdown(_ text: String) -> String? {
         guard let json = try? JSONReader.read(Array(text.utf8), depth: depth), let root = json["root"] else {
             return nil
@@ -40,7 +40,7 @@ enum SuperNote {
         var number = node["start"]?.number ?? 1
         var items: [String] = []
         for item in node.children {
-            // Lexical puts a nested list into a separate item, which contains nothing else.
+            // Lexical puts a nested list into an item of its own, which contains nothing besides the list.
             let nested = item.children.filter { $0["type"]?.text == "list" }
             if nested.count == item.children.count, !nested.isEmpty {
                 items += nested.map { list($0, indent: indent + "    ") }
@@ -82,8 +82,8 @@ enum SuperNote {
         }.joined()
     }
 
-    /// A text with Markdown marks for its format. The bits of `format` mean, from the lowest: bold, italic, struck out, underlined,
-    /// code.
+    /// Adds Markdown marks around a text according to `format`. From the lowest bit, the bits mean: bold, italic, struck out,
+    /// underlined, code.
     private static func formatted(_ text: String, _ format: Int64) -> String {
         let words = text.trimmingCharacters(in: .whitespaces)
         guard format != 0, !words.isEmpty, let range = text.firstRange(of: words) else { return text }

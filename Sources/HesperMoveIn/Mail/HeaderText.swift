@@ -1,6 +1,7 @@
 /// Decodes the text of header fields, which may contain encoded words (RFC 2047).
 enum HeaderText {
-    /// The text of a line. Bytes outside ASCII are not allowed there, but if they occur, they are decoded as UTF-8 or Windows-1252.
+    /// The text of a header line. Header lines must be ASCII, but if a line contains other bytes, they are decoded as UTF-8 or
+    /// Windows-1252.
     static func text(_ line: ArraySlice<UInt8>) -> String { Charset.text(line, charset: "") }
 
     /// Decodes encoded words such as `=?utf-8?q?Gr=C3=BC=C3=9Fe?=`. White space between two encoded words is removed.
@@ -48,7 +49,7 @@ enum HeaderText {
             guard parts.count == 3, let end = parts[2].firstRange(of: "?=") else { return nil }
             let encoded = parts[2][..<end.lowerBound]
             guard !encoded.contains(where: \.isWhitespace), !parts[0].isEmpty else { return nil }
-            // A language may follow the character set (RFC 2231).
+            // The name of a language may follow the character set (RFC 2231). It is removed.
             charset = parts[0].prefix { $0 != "*" }.lowercased()
             switch parts[1].lowercased() {
             case "b": bytes = TransferEncoding.base64(Array(encoded.utf8)[...])

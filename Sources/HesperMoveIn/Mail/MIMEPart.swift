@@ -17,12 +17,12 @@ public struct MIMEPart: Sendable {
 
     /// The maximum number of parts of a message, including parts that contain other parts.
     public static let maximumParts = 100
-    /// The maximum number of levels of parts within parts.
+    /// The maximum depth to which parts may be nested.
     public static let maximumDepth = 10
     /// The maximum size of the header fields of a part, in bytes.
     static let maximumHeaderBytes = 256 << 10
 
-    /// Parses a message. Parts whose end is missing end with the message, as in mail programs.
+    /// Parses a message. If the end of a part is missing, the part extends to the end of the message, as in mail programs.
     /// - Throws: ``MailError`` if a limit is exceeded.
     public init(_ bytes: [UInt8]) throws(MailError) {
         var count = 0
@@ -120,7 +120,7 @@ struct MailLines {
 }
 
 extension ArraySlice<UInt8> {
-    /// The bytes without a line end at their end, because the line end before a boundary belongs to the boundary.
+    /// The bytes without their last line end. The line end before a boundary belongs to the boundary and not to the part.
     fileprivate var withoutLineEnd: ArraySlice<UInt8> {
         guard last == 0x0a else { return self }
         let line = dropLast()

@@ -41,8 +41,8 @@ public struct MIMEType: Sendable, Equatable {
             if let value = raw[base] {
                 parameters[base] = HeaderText.decoded(value)
             }
-            // Some senders write the parameter in both forms, for old programs. The form with an asterisk is exact, so it takes
-            // precedence.
+            // For old programs, some senders write a parameter twice, with and without an asterisk after its name. The value with
+            // the asterisk is exact, so it takes precedence.
             if let value = raw["\(base)*"] {
                 parameters[base] = extended(value)
                 continue

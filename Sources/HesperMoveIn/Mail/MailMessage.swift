@@ -96,7 +96,7 @@ private struct MailContents {
 }
 
 extension MIMEPart {
-    /// Whether the part is an attached file and not a text of the message.
+    /// Whether the part is an attached file rather than a text of the message.
     fileprivate var isAttachment: Bool { disposition?.name == "attachment" || filename != nil }
 
     private var disposition: MIMEType? { self["content-disposition"].flatMap { MIMEType($0) } }
@@ -120,7 +120,7 @@ private enum FlowedText {
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             let depth = line.prefix { $0 == ">" }.count
             var content = line.dropFirst(depth)
-            // In this format, an additional space precedes lines that begin with a space, `>` or `From `.
+            // In this format, senders insert a space before a line that begins with a space, `>` or `From `. This space is removed.
             if content.first == " " { content = content.dropFirst() }
             let isSignature = content == "-- "
             let isSoft = content.last == " " && !isSignature

@@ -7,7 +7,7 @@ import HesperModel
 ///     try await importer.run(mail) { _, _ in }
 public struct MailSource: SourceReader {
     private let note: SourceNote
-    /// The temporary folder with the attached files. It must exist until the files are stored.
+    /// The temporary folder with the attached files. The folder must exist until the importer has stored the files.
     private let staging: Staging
 
     public let count = 1
@@ -81,7 +81,7 @@ public struct MailSource: SourceReader {
 }
 
 extension AttachmentHasher {
-    /// Adds the length of a part and the part itself, so that different lists of parts have different hashes.
+    /// Adds the length of a part and the part itself. Without the lengths, different lists of parts could have the same hash.
     fileprivate mutating func update(part: [UInt8]) {
         withUnsafeBytes(of: UInt64(part.count).bigEndian) { update($0) }
         part.withUnsafeBytes { update($0) }

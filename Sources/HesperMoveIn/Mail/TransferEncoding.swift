@@ -51,7 +51,7 @@ enum TransferEncoding {
                 rest = rest.dropFirst(2)
                 continue
             }
-            // An equals sign at the end of a line joins it with the next line. White space may follow the equals sign.
+            // An equals sign at the end of a line joins this line with the next one. White space may follow the equals sign.
             let end = rest.drop { $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }
             if end.isEmpty || end.first == 0x0a { rest = end.dropFirst() } else { result.append(byte) }
         }

@@ -44,7 +44,8 @@ struct EmbeddedFile {
         try flush()
     }
 
-    /// Counts the remaining characters of a file that is too large, without decoding them. The error message states the size.
+    /// Counts the remaining characters of a file that is too large, without decoding them, so that the error message can state the
+    /// size.
     private mutating func count(_ text: UnsafeBufferPointer<UInt8>) {
         var rest = UnsafeRawBufferPointer(text)[...]
         while let start = rest.isEmpty ? nil : UnsafeRawBufferPointer(rebasing: rest).baseAddress {
@@ -71,7 +72,7 @@ struct EmbeddedFile {
     }
 
     /// Completes the file.
-    /// - Returns: the file, or the reason why it cannot be imported. In that case, it is removed.
+    /// - Returns: the file, or the reason why the file cannot be imported. In the latter case, the file is removed.
     func finish() throws -> Result<MarkupRecord.File, SourceNote.Rejected> {
         try file.close()
         let reason: String? =
@@ -95,13 +96,14 @@ struct EmbeddedFile {
     }
 }
 
-/// Writes the pictures of a document that are contained in data URLs, such as `data:image/png;base64,…`, to files.
+/// Writes pictures to files. The pictures are contained in a document as data URLs, such as `data:image/png;base64,…`.
 final class EmbeddedPictures {
     private let folder: String
     private let limit: Int64
     private(set) var files: [MarkupRecord.File] = []
     private(set) var losses: [MarkupRecord.Loss] = []
-    /// The error because of which no more pictures are stored, such as a full disk; nil if there was none.
+    /// The first error that occurred while a picture was stored, such as a full disk; nil if there was none. After it, no more
+    /// pictures are stored.
     private(set) var failure: (any Error)?
 
     init(in folder: String, limit: Int64) { (self.folder, self.limit) = (folder, limit) }

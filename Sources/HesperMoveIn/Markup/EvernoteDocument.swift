@@ -66,7 +66,7 @@ struct EvernoteDocument {
 /// Collects the notes of an ENEX file while it is parsed.
 private final class EvernoteNotes: MarkupHandler {
     weak var parser: MarkupParser?
-    /// The error because of which parsing was stopped, such as a full disk; nil if there was none.
+    /// The error that stopped the parser, such as a full disk; nil if there was none.
     private(set) var failure: (any Error)?
     /// The approximate position of the most recent note, in the bytes that the parser received.
     private(set) var noteStart = 0
@@ -87,7 +87,7 @@ private final class EvernoteNotes: MarkupHandler {
     private var tasks: [(title: String, isDone: Bool, group: String, order: String)] = []
     private var problem: String?
 
-    /// The maximum size in bytes of an element's text, for elements other than the contents of a note and its files.
+    /// The maximum size, in bytes, of the text of an element. It does not apply to the contents of a note and to files.
     private static let maximumValueBytes = 64 << 10
 
     init(_ source: Int, _ staging: String, _ limit: Int64) {

@@ -2,12 +2,11 @@ import Foundation
 
 /// Converts HTML, or the ENML of Evernote, to Markdown while the document is parsed.
 final class MarkdownConverter: MarkupHandler {
-    /// The scheme of addresses that refer to a file of the note in converted texts. The rest of such an address is the MD5 hash of
-    /// the file.
+    /// The scheme of the addresses of files in converted texts. The scheme is followed by the MD5 hash of a file of the note.
     static let resourceScheme = "evernote-resource:"
 
-    /// The tasks of an Evernote note, as lines of Markdown, by the ID of the task group. A group is removed when it has been
-    /// written at its place in the text.
+    /// The tasks of an Evernote note as lines of Markdown, by the ID of their task group. A group is removed from here when its
+    /// tasks have been written into the text.
     private(set) var tasks: [String: [String]]
     /// The title in the head of the document.
     private(set) var title = ""
@@ -270,7 +269,7 @@ final class MarkdownConverter: MarkupHandler {
         }
     }
 
-    /// The contents of ``runs``, divided into lines without space at their ends.
+    /// The contents of ``runs``, divided into lines. Spaces at the ends of the lines are removed.
     private var lines: [[MarkdownRun]] {
         var lines: [[MarkdownRun]] = [[]]
         for run in runs {
@@ -294,7 +293,7 @@ final class MarkdownConverter: MarkupHandler {
         }
     }
 
-    /// Writes a line. In the cell of a table, adds the line to the text of the cell.
+    /// Writes a line. Within a cell of a table, adds the line to the text of the cell instead.
     private func put(_ text: String, before: Int, after: Int) {
         guard table?.isInCell == true, let row = table?.rows.indices.last, let cell = table?.rows[row].indices.last
         else {
@@ -443,7 +442,8 @@ final class MarkdownConverter: MarkupHandler {
     ]
     private static let codeNames: Set<String> = ["code", "tt", "kbd", "samp"]
 
-    /// The value of a CSS property in a `style` attribute; nil if it is not set. It is in lower case, except for `--en-id`.
+    /// The value of a CSS property in a `style` attribute; nil if the property is not set. The value is converted to lower case,
+    /// except for the property `--en-id`.
     static func value(_ property: String, _ css: String) -> String? {
         guard css.utf8.contains(UInt8(ascii: ":")) else { return nil }
         for declaration in css.split(separator: ";") {
@@ -456,7 +456,7 @@ final class MarkdownConverter: MarkupHandler {
         return nil
     }
 
-    /// The address of a link. Empty if the link is useless outside the document, for example an anchor or a script.
+    /// The address of a link; empty if the address has no use outside the document, for example an anchor or a script.
     private static func address(_ href: String) -> String {
         let href = href.trimmingCharacters(in: .whitespacesAndNewlines)
         let scheme = href.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+.-".contains($0)) }

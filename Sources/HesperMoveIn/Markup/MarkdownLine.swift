@@ -16,8 +16,8 @@ struct MarkdownRun {
     var isRaw = false
 }
 
-/// Writes one line as Markdown: marks around text with a style, and backslashes before characters that Markdown would otherwise
-/// interpret.
+/// Writes one line as Markdown. Puts marks around text that has a style, and backslashes before characters that would otherwise
+/// have a meaning in Markdown.
 struct MarkdownLine {
     private let runs: [MarkdownRun]
     private let hasStars: Bool
@@ -65,8 +65,8 @@ struct MarkdownLine {
         return result
     }
 
-    /// The style of the run at a level of nesting: the address at level 0, then the marks for bold, italic, struck-out text and
-    /// code. Empty if the run does not have this style.
+    /// The Markdown for one style of a run. Level 0 yields the address of the link, and levels 1 to 4 yield the marks for bold,
+    /// italic, struck-out text and code. Empty if the run does not have the style of this level.
     private static func key(_ run: MarkdownRun, _ level: Int) -> String {
         switch level {
         case 0: run.style.address
@@ -90,7 +90,8 @@ struct MarkdownLine {
         aroundWords(text) { "\(mark)\($0)\(mark)" }
     }
 
-    /// Puts marks around a text, but not around spaces at its ends, because Markdown ignores marks beside spaces.
+    /// Puts marks around a text. Spaces at the ends of the text stay outside of the marks, because Markdown does not recognize
+    /// marks that have a space on their inner side.
     private static func aroundWords(_ text: String, _ wrap: (String) -> String) -> String {
         let lead = text.prefix { $0 == " " }
         let rest = text.dropFirst(lead.count)

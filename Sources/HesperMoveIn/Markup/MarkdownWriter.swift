@@ -6,7 +6,7 @@ struct MarkdownWriter {
     /// The list items and quotations that contain the next line, the outermost first. Each has a prefix for its first line and a
     /// prefix for its other lines.
     private var parts: [Part] = []
-    /// The number of ``parts`` that contain both the last line and the next line.
+    /// The number of ``parts``, counted from the outermost, that contain both the last written line and the next line.
     private var common = 0
     /// The minimum number of line breaks before the next line.
     private var gap = 0

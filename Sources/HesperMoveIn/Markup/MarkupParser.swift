@@ -12,8 +12,8 @@ protocol MarkupHandler: AnyObject {
 /// Parses XML or HTML in pieces with libxml2, and passes elements and text to a handler. No tree is built.
 ///
 /// Documents are not trusted. No other files are loaded, and document types and declared entities are not read. The nesting depth
-/// is limited. The size limits of libxml2 apply, because `XML_PARSE_HUGE` is not set. The known entities are the five predefined
-/// ones in XML, and those of HTML 4 in HTML.
+/// is limited. The size limits of libxml2 apply, because `XML_PARSE_HUGE` is not set. In XML, only the five predefined entities are
+/// known. In HTML, the entities of HTML 4 are known.
 final class MarkupParser {
     enum Language {
         case xml
@@ -29,7 +29,7 @@ final class MarkupParser {
     private let isXML: Bool
     private var context: xmlParserCtxtPtr?
     private var depth = 0
-    /// The reason why parsing ended early, as a sentence; nil if it has not ended early.
+    /// The reason why parsing ended before the end of the document, as a sentence; nil if there is none.
     private(set) var problem: String?
 
     init(_ language: Language, _ handler: any MarkupHandler) {

@@ -13,7 +13,8 @@ enum MarkupRecord: Codable, Sendable {
         /// The index of the file in ``MarkupWork/files``.
         let source: Int
         var title = ""
-        /// The text in Markdown. Links to files of the note have the form `evernote-resource:HASH`, with the MD5 hash of the file.
+        /// The text in Markdown. A link to a file of the note has the form `evernote-resource:HASH`, where HASH is the MD5 hash of
+        /// the file.
         var text = ""
         /// The creation and modification dates, as written in the document; empty if it has none.
         var created = ""
@@ -39,7 +40,8 @@ enum MarkupRecord: Codable, Sendable {
     }
 }
 
-/// The input of the parser of HTML and ENEX: the files to read, and where and how much to write.
+/// The input of the parser of HTML and ENEX: the files to read, the folder for extracted files, and the maximum size of these
+/// files.
 struct MarkupWork: Codable, Sendable {
     /// The files to parse.
     let files: [File]

@@ -27,9 +27,9 @@ public struct MarkupTask: Sendable {
 /// The results of parsing the HTML and ENEX files of a source. The records are stored in a temporary file.
 struct MarkupRecords: Sendable {
     private let path: String
-    /// The position of each source file's first record in the temporary file, in bytes.
+    /// For each source file that has records, by its index: the byte position of its first record in the temporary file.
     private var offsets: [Int: UInt64] = [:]
-    /// The title of each source file's note. If a file has several notes, the title of its last note.
+    /// For each source file, by its index: the title of its note. If a file has several notes, the title of the last one.
     private(set) var titles: [Int: String] = [:]
     /// The titles of all notes.
     private(set) var allTitles: Set<String> = []
@@ -60,7 +60,7 @@ struct MarkupRecords: Sendable {
         try index()
     }
 
-    /// The index of the first file that has not been read to its end.
+    /// The index of the file that follows the last one that was read to its end; 0 if no file was read to its end.
     private func endOfFiles() throws -> Int {
         var end = 0
         try forEachLine { _, record in if case .end(let source) = record { end = max(end, source + 1) } }
@@ -109,7 +109,7 @@ struct MarkupRecords: Sendable {
         var lines = try LineReader(path, from: offset)
         var count = 0
         while count < limit, let (offset, line) = try lines.next() {
-            // If a process was killed, its last line may be incomplete. Such a line is skipped.
+            // If a process was killed, the last line that it wrote may be incomplete. An incomplete line is skipped.
             guard let record = try? JSONDecoder().decode(MarkupRecord.self, from: line) else { continue }
             count += 1
             try body(offset, record)

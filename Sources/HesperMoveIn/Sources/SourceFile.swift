@@ -4,7 +4,7 @@ import HesperModel
 
 /// A file of a source. Its contents are read when they are needed.
 struct SourceFile: Sendable {
-    /// The path relative to the source, with slashes.
+    /// The path of the file, relative to the source. Its components are separated by slashes.
     let path: String
     /// The path of the file on this machine.
     let location: String
@@ -15,7 +15,7 @@ struct SourceFile: Sendable {
     /// The reason why the contents cannot be read; nil if they can be read.
     var problem: String?
 
-    /// The kind of content that a file is expected to have, according to its name.
+    /// The kind of content that a file probably has, according to its name.
     enum Kind {
         case text
         /// A note in HTML.

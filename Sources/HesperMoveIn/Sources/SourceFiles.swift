@@ -4,10 +4,10 @@ import HesperModel
 
 /// The files of a source, which is a folder, an archive or a single file.
 struct SourceFiles: Sendable {
-    /// The name of the folder. For an archive, the name of the one folder that contains all of its files. If there is no such
-    /// folder, the name of the archive without its extension.
+    /// The name of the source. For a folder, its name. For an archive in which a single folder contains all files, the name of that
+    /// folder. For any other archive, and for a single file, the name without its extension.
     let name: String
-    /// The files. Those of a folder are ordered by path, those of an archive are in the order of the archive.
+    /// The files of the source. The files of a folder are sorted by path. The files of an archive are in the order of the archive.
     private(set) var files: [SourceFile] = []
     /// The number of ignored entries, such as hidden files, empty files and symbolic links.
     private(set) var ignored = 0
@@ -96,8 +96,8 @@ struct SourceFiles: Sendable {
 
     // MARK: Archives
 
-    /// Unpacks an archive into a temporary folder. The unpacked files get new names, so that paths in the archive cannot refer to
-    /// other places. Archives in the archive are not unpacked.
+    /// Unpacks an archive into a temporary folder. Each unpacked file gets a new name, so that a path in the archive cannot lead
+    /// out of the temporary folder. Archives within the archive are not unpacked.
     /// - Throws: ``ArchiveError`` if the archive is damaged or encrypted; ``MoveInError`` if the disk is full.
     init(archive path: String, _ format: ZipReader.Format, _ limits: SourceLimits, in staging: Staging) throws {
         var unpacked: [UnpackedFile] = []
@@ -111,8 +111,8 @@ struct SourceFiles: Sendable {
                 }
                 break
             } catch let error as ArchiveError where error.isOneFile && broken < SourceFiles.maximumBroken {
-                // After a damaged file, libarchive cannot continue. So the archive is opened again, and the entries up to the
-                // damaged file are skipped.
+                // After a damaged file, libarchive cannot continue. Therefore the archive is opened again, and the entries up to
+                // and including the damaged file are skipped.
                 broken += 1
                 zip = try ZipReader(path, format)
                 for _ in unpacked { _ = try zip.next() }
@@ -207,7 +207,8 @@ extension SourceFile {
 
 extension Timestamp {
     fileprivate init(_ time: timespec) {
-        // The seconds are limited to avoid overflow. Times beyond this limit are clamped to the range of timestamps anyway.
+        // The seconds are limited, so that the multiplication does not overflow. Times beyond this limit are clamped to the range
+        // of timestamps.
         let seconds = min(max(Int64(time.tv_sec), -1 << 40), 1 << 40)
         self.init(clamping: seconds * 1_000 + Int64(time.tv_nsec) / 1_000_000)
     }

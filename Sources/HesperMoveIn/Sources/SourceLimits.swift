@@ -11,7 +11,8 @@ public struct SourceLimits: Sendable {
     static let textBytes = Limits.textBytes + byteOrderMark.count
     /// The byte order mark that some programs write at the start of a UTF-8 file. It is not part of the text.
     static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
-    /// The maximum size of an HTML file in bytes. It is larger than that of a text, because the Markdown is shorter than the HTML.
+    /// The maximum size of an HTML file, in bytes. It is larger than the maximum size of a text file, because the Markdown of a
+    /// document is shorter than its HTML.
     static let documentBytes: Int64 = 32 << 20
     /// The maximum size of a file with many notes, in bytes. Such a file is read in pieces.
     static let collectionBytes: Int64 = 8 << 30

@@ -15,7 +15,7 @@ public final class Staging: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// A path for a new file. Names in the source do not influence it.
+    /// The path of a new file in the folder. The path is random, and does not contain names from the source.
     func path() -> String { "\(folder)/\(UniqueID.random())" }
 }
 

@@ -19,13 +19,13 @@ final class Connection {
     private(set) var roundTrips = 0
     /// The error that made the connection unusable; nil while it is usable.
     private(set) var brokenBy: PostgresError?
-    /// The first error of an enqueued statement, until it is thrown; nil if there is no such error.
+    /// The first error of an enqueued statement that has not been thrown yet; nil if there is none.
     private var failure: (any Error)?
     private var prepared = PreparedStatements()
     private var cursorCount = 0
     /// The results that the server still has to send, in order.
     private var pending: [Expected] = []
-    /// The results that the current call returns.
+    /// The received results that the current call will return.
     private var awaited: [QueryResult] = []
     /// The approximate number of bytes of arguments that are enqueued and not sent yet.
     private var enqueuedBytes = 0
@@ -69,7 +69,7 @@ final class Connection {
 
     deinit { PQfinish(handle) }
 
-    /// Whether a transaction is open, failed or not.
+    /// Whether a transaction is open. True also if the transaction has failed and was not rolled back yet.
     var isInTransaction: Bool {
         [PQTRANS_INTRANS, PQTRANS_INERROR].contains(PQtransactionStatus(handle))
     }
@@ -216,7 +216,7 @@ final class Connection {
         pending.removeAll(keepingCapacity: true)
         var timeout = Timeout(timeout)
         for expected in expected { try receive(expected, &timeout) }
-        if timeout.hasExpired { record(PostgresError.late("took longer than \(self.timeout)")) }
+        if timeout.hasExpired { record(PostgresError.late("the statements took longer than \(self.timeout)")) }
     }
 
     private func receive(_ expected: Expected, _ timeout: inout Timeout) throws {
@@ -318,7 +318,7 @@ final class Connection {
     }
 
     /// Reads the remaining results of a statement that was sent outside the pipeline.
-    /// - Returns: the number of changed rows that the last result states.
+    /// - Returns: the number of changed rows, from the last result.
     @discardableResult
     func finish(_ sql: String) throws -> Int {
         var timeout = Timeout(timeout)
@@ -332,7 +332,7 @@ final class Connection {
             changed = result.changed
         }
         if let failure { throw failure.isConnection ? markBroken(failure) : failure }
-        if timeout.hasExpired { throw PostgresError.late("took longer than \(self.timeout)") }
+        if timeout.hasExpired { throw PostgresError.late("the statement took longer than \(self.timeout)") }
         return changed
     }
 
@@ -408,7 +408,7 @@ final class Connection {
         return try body()
     }
 
-    /// The next result of the pending statements; nil between two statements.
+    /// The next result from the server; nil after the last result of each statement.
     private func nextResult(_ timeout: inout Timeout) throws -> OpaquePointer? {
         while PQisBusy(handle) != 0 { try waitForInput(&timeout) }
         let rawResult = PQgetResult(handle)
@@ -421,7 +421,7 @@ final class Connection {
         return rawResult
     }
 
-    /// Sends buffered bytes until the socket is readable, and reads from it.
+    /// Sends buffered bytes, waits until the socket is ready, and reads the data that has arrived.
     private func waitForInput(_ timeout: inout Timeout) throws {
         let unsent = PQflush(handle)
         // An error of PQflush is ignored, so that the server's message about the end of the session can still be read.

@@ -17,7 +17,7 @@ final class ConnectionThrottle: Sendable {
 
     private static let firstPause: Duration = .milliseconds(100)
     private static let longestPause: Duration = .seconds(2)
-    /// The number of doublings after which the pause no longer grows.
+    /// The maximum number of doublings of the pause, to avoid an overflow. The pause reaches ``longestPause`` before this number.
     private static let doublings = 6
 
     func connect(_ make: () throws -> Connection) throws -> Connection {
@@ -28,7 +28,8 @@ final class ConnectionThrottle: Sendable {
             isConnecting.lock()
             isConnecting.unlock(withValue: false)
         }
-        // This thread may have waited for the attempt of another thread. If that attempt failed, do not make another one.
+        // This thread may have waited while another thread tried to connect. If the other thread failed, do not try again, but
+        // throw its error.
         try throwDuringBackOff()
         state.withLockedValue { $0.isRetrying = true }
         do {
@@ -41,7 +42,7 @@ final class ConnectionThrottle: Sendable {
         }
     }
 
-    /// Throws the error of the most recent attempt during the back-off, and while another thread makes the next attempt.
+    /// Throws the error of the most recent attempt if the back-off has not ended, or if another thread is making the next attempt.
     private func throwDuringBackOff() throws {
         try state.withLockedValue { state in
             guard let error = state.error, state.isRetrying || state.notBefore > .now else { return }

@@ -5,7 +5,8 @@ import NIOCore
 struct PoolJob: Sendable {
     /// Whether the job commits changes.
     let writes: Bool
-    /// Runs the job. Returns a closure that reports the result. It must be called when the connection is free again.
+    /// Runs the job. Returns a closure that reports the result to the caller of the job. The pool must call the closure when the
+    /// connection is free again.
     let perform: @Sendable (Connection) -> () -> Void
     let refuse: @Sendable (StoreError) -> Void
     fileprivate(set) var number = 0

@@ -21,11 +21,11 @@ struct PostgresSettings: Sendable {
     /// The time limit in seconds for connecting to each host, unless the connection string sets one.
     var connectTimeout = 5
 
-    /// Whether the session acquires ``useLock``. A move tests this lock to detect other processes that use the database. Therefore
-    /// only the session of a move does not acquire it.
+    /// Whether the session acquires ``useLock``. All sessions acquire it except the session of a move, which tests the lock to
+    /// detect other processes that use the database.
     var takesUseLock = true
 
-    /// The key of the advisory lock that every session holds in shared mode. It is "in use" in ASCII.
+    /// The key of the advisory lock that sessions hold in shared mode if ``takesUseLock`` is true. It is "in use" in ASCII.
     static let useLock: Int64 = 0x696e_2075_7365
 
     /// The time in milliseconds after which the kernel closes a connection whose packets are not acknowledged. The kernel's default

@@ -1,7 +1,8 @@
 import HesperModel
 import HesperStore
 
-/// An argument of a statement, sent in binary as its own type. `null` takes the type that the statement requires.
+/// An argument of a statement. It is sent in the binary format of its type. PostgreSQL infers the type of `null` from the
+/// statement.
 enum PostgresValue: Sendable, Equatable {
     case null
     case int8(Int64)
@@ -80,7 +81,8 @@ extension PostgresValue {
         }
     }
 
-    /// Appends the value in PostgreSQL's binary format. The length before it is written by the caller. Appends nothing for null.
+    /// Appends the value in PostgreSQL's binary format, without its length. The caller must append the length first. Appends
+    /// nothing for null.
     /// - Throws: ``PostgresError/misuse(_:)`` if an element of an array is too long for its 4-byte length field.
     func append(to bytes: inout [UInt8]) throws(PostgresError) {
         switch self {

@@ -64,7 +64,7 @@ final class PostgresSignals: Signals {
         }
     }
 
-    /// Returns the signals to send now; ends the sending if there are none.
+    /// Returns the signals to send now. If there are none, records that no task is sending, and returns nil.
     private func next() -> [Signal]? {
         let (signals, closer) = state.withLockedValue { state -> ([Signal]?, CheckedContinuation<Void, Never>?) in
             guard state.queue.isEmpty else { return (state.queue.take(), nil) }

@@ -16,7 +16,7 @@ final class SQLitePages {
     private let descriptor: Int32
     private let pageSize: Int
     private let pageCount: Int
-    /// The version of the tables that the header contains; nil if the header cannot be read.
+    /// The version of the tables, which is read from the file's header; nil if the header cannot be read.
     let userVersion: Int?
 
     /// The kinds of B-tree pages. The raw value is the first byte of the page. Pages with any other first byte contain the
@@ -36,7 +36,7 @@ final class SQLitePages {
         self.path = path
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw StoreError.unavailable("open \(path): \(String(cString: strerror(errno)))")
+            throw StoreError.unavailable("cannot open \(path): \(String(cString: strerror(errno)))")
         }
         let header = SQLitePages.read(descriptor, SQLitePages.headerSize, at: 0) ?? []
         let isHeader = header.starts(with: SQLitePages.magic)
@@ -70,7 +70,7 @@ final class SQLitePages {
     }
 
     /// Passes every readable row of an index, or of a table without row IDs, to `body`.
-    /// - Parameter root: the number of the root page. If nil, the rows of all indexes and of all such tables are read.
+    /// - Parameter root: the number of the root page. If nil, the rows of all indexes and of all tables without row IDs are read.
     func eachIndexRow(root: Int?, _ body: (_ values: [DatabaseValue]) throws -> Void) throws {
         var (next, seen): ([Int], Set<Int>) = (root.map { [$0] } ?? Array(1...max(pageCount, 1)), [])
         while let number = next.popLast() {

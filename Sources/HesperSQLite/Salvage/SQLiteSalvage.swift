@@ -198,7 +198,8 @@ public struct SQLiteSalvage: Sendable {
         return report
     }
 
-    /// The e-mail addresses by account ID. They are read from two indexes of `accounts`: that of the ID and that of the address.
+    /// The e-mail addresses by account ID. They are read from two indexes of the table `accounts`: the index of IDs and the index
+    /// of addresses.
     private func emailKeys(_ links: Links, _ pages: SQLitePages) throws -> [Data: String] {
         var (keys, ids): ([Int: String], [Data: String]) = ([:], [:])
         if let root = links.roots["sqlite_autoindex_accounts_2"] {

@@ -18,7 +18,8 @@ struct SalvagedTable {
 
     let name: String
     private let columns: [Column]
-    /// Checks the values of a row whose types are those of the columns. Returns false if the row cannot belong to this table.
+    /// Checks the contents of a row; false if the row cannot belong to this table. ``accepts(_:)`` calls this function after it has
+    /// checked the types of the row's values.
     private let isSound: ([DatabaseValue]) -> Bool
 
     init(_ name: String, of database: Database, where isSound: @escaping ([DatabaseValue]) -> Bool) throws {
@@ -95,7 +96,7 @@ extension SalvagedTable {
         Array(body.utf8).withUnsafeBytes { try? Entity.read($0, id: id, section: section) }
     }
 
-    /// Whether these are the values of a parcel: the clocks that are stored in the row must be those of the body.
+    /// Whether these are the values of a parcel: the clocks in the columns of the row must be the clocks of the edits in the body.
     private static func isParcel(_ values: [DatabaseValue]) -> Bool {
         guard values.count >= 13, let id = UniqueID(bytes: values.blob(2)),
             values[6].isNull || ObjectType(values.text(6)) != nil,

@@ -2,11 +2,11 @@ import HesperModel
 import HesperSQL
 import HesperStore
 
-/// Makes the rows of one scope consistent after they were copied from a damaged database: its objects, its digest and sequence,
-/// and the tables by which objects are found.
+/// Makes the rows of one scope consistent after they were copied from a damaged database: the scope's objects, digest and sequence
+/// number, and the tables in which objects are looked up.
 ///
-/// An object can be restored from its own row or from its edits. If the row has values that none of the edits has, they are added
-/// as an edit, so that folding the edits yields the same object.
+/// An object can be restored from its own row or from its edits. If the row contains values that are in none of the edits, new
+/// edits with these values are added, so that folding the edits yields the same object.
 struct ScopeRebuild {
     private let transaction: SQLiteTransaction
     private let scope: ScopeID

@@ -2,8 +2,8 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// Authenticates requests. Every request looks up its session in the store. Sessions are not cached, because another process may
-/// sign a device out, and the next request of this device must be rejected.
+/// Authenticates requests. For each request, the session is looked up in the store. Sessions are not cached, because another
+/// process may sign a device out, and the next request of this device must be rejected.
 struct Authenticator: Sendable {
     let store: any Store
     let cookies: SessionCookies
@@ -12,7 +12,7 @@ struct Authenticator: Sendable {
     enum Credential: Sendable {
         case bearer(BearerToken)
         case cookie(SessionCookie)
-        /// An access token as the password of HTTP Basic, for programs that have no other way to send it.
+        /// An access token that a program sends as the password of HTTP Basic. Some programs cannot send a token in another way.
         case basic(BearerToken)
 
         var token: BearerToken {
@@ -78,7 +78,7 @@ struct Authenticator: Sendable {
         }
     }
 
-    /// Finds the credential of a request and returns its session.
+    /// Finds the credential of a request, and returns the session that belongs to the credential.
     /// - Throws: `cross-site`, `unauthenticated`, `account-disabled`.
     func session(of request: Request) async throws -> Session {
         try await session(of: request, using: credential(of: request))

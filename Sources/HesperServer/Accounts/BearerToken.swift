@@ -28,7 +28,7 @@ struct BearerToken: Sendable {
     /// Parses the value of an `Authorization` header with the scheme `Bearer`. Nil if the scheme is different, or if the token does
     /// not have the form of this server's tokens.
     init?(authorization header: String) {
-        // Compares UTF-8 bytes instead of characters, because this is faster and every request has a token.
+        // The bytes in UTF-8 are compared instead of characters, because this is faster, and this code runs for every request.
         let scheme = header.utf8.prefix(7)
         guard scheme.elementsEqual("bearer ".utf8, by: { $0 | 0x20 == $1 }) else { return nil }
         let space = UInt8(ascii: " ")
@@ -37,7 +37,7 @@ struct BearerToken: Sendable {
         self.init(Substring(text))
     }
 
-    /// Parses the value of an `Authorization` header for HTTP Basic (RFC 7617), whose password is a token. The user name is
+    /// Parses the value of an `Authorization` header for HTTP Basic (RFC 7617) with a token as the password. The user name is
     /// ignored. Nil if the header does not have this form.
     init?(basic header: String) {
         let scheme = header.utf8.prefix(6)

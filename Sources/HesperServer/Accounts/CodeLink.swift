@@ -10,7 +10,7 @@ public struct CodeLink: Sendable {
     /// The link to the page that opens the sign-up form of the web app with an invitation.
     public static let signUp = CodeLink(path: "/sign-up", parameter: "invitation")
 
-    /// The URL of the page with a code.
+    /// The URL of the page, with a code as its query parameter.
     /// - Parameter origin: scheme, host and port of the server, as browsers reach it.
     public func url(_ code: OneTimeCode, at origin: String) -> String { "\(origin)\(path)?\(parameter)=\(code.text)" }
 }

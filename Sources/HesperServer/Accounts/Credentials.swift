@@ -15,7 +15,7 @@ struct Credentials: Sendable {
     /// The maximum size of a request body with credentials, in bytes. It allows for JSON escapes, which can make a text six times
     /// as long.
     static let bodyBytes = 32 << 10
-    /// The maximum length of `appVersion`, the name and version of an app, in characters.
+    /// The maximum length of the field `appVersion`, in characters. The field contains the name and version of the client app.
     static let appVersionLength = 100
     static let invitationLength = 128
 

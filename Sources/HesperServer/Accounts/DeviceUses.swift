@@ -5,9 +5,10 @@ import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// A use of a device by a request or an event stream. At most one use per device and minute is recorded (storage.md, Tables). The
-/// record also contains the position in the feed up to which the device has read. Thinning uses this position to keep the texts
-/// that the device may still use as a base (merge.md, Thinning).
+/// A use of a device by a request or an event stream. At most one use per device and minute is recorded (storage.md, Tables).
+///
+/// A use also contains the position in the feed up to which the device has read. Thinning keeps the texts that the device may still
+/// use as a base, and uses this position to find them (merge.md, Thinning).
 final class DeviceUse: Sendable {
     let node: NodeID
     let date: Timestamp
@@ -22,8 +23,8 @@ final class DeviceUse: Sendable {
     /// The maximum number of bytes of `User-Agent` that are stored.
     static let userAgentBytes = 256
 
-    /// The use of a device by a request. Nil if nothing has to be recorded, because a use of the device and a read position of the
-    /// device were both recorded less than a minute ago.
+    /// The use of a device by a request. Nil if nothing has to be recorded: both the last recorded use of the device and its last
+    /// recorded read position are less than a minute old.
     init?(
         of session: Session, userAgent headers: HTTPFields, from address: @autoclosure () -> ClientAddress,
         at date: Timestamp = .now
@@ -67,8 +68,8 @@ final class DeviceUse: Sendable {
 
 /// Records uses of devices in the background, many uses in one transaction.
 final class DeviceUses: Service {
-    /// The maximum number of devices whose uses wait to be written. When it is reached, a use of another device is dropped. A later
-    /// use of that device is recorded instead.
+    /// The maximum number of devices whose uses wait to be written. When this number is reached, uses of further devices are not
+    /// recorded until the waiting uses have been written.
     static let capacity = 10_000
 
     private let store: any Store
@@ -97,8 +98,8 @@ final class DeviceUses: Service {
         await write()
     }
 
-    /// Removes the waiting uses, and returns them sorted by device. If two servers wrote uses of the same devices in different
-    /// orders, they would lock the rows of the devices in different orders and could deadlock.
+    /// Removes the waiting uses, and returns them sorted by device. The order prevents deadlocks: every server locks the rows of
+    /// the devices in the same order.
     func takeWaiting() -> [DeviceUse] {
         waiting.withLockedValue { waiting in
             defer { waiting = [:] }

@@ -32,7 +32,7 @@ struct Devices: Resource {
         let wrong = Problem(.unauthenticated, "The e-mail address or the password is wrong.")
         guard isRight, let account else { throw wrong }
         return try await store.write { transaction in
-            // The account may have been deleted, or its password changed, while the password was checked.
+            // The account is read again, because it may have been deleted, or its password changed, while the password was checked.
             guard let now = try transaction.account(account.uniqueID), now.passwordHash == account.passwordHash else {
                 throw wrong
             }

@@ -15,7 +15,7 @@ struct InvitationLink: Resource {
         let invitation = request.query[CodeLink.signUp.parameter] ?? ""
         guard try await signUp.isInvited(by: invitation, from: request.address) else { return InvitationLink.invalid }
         guard hasWebApp else { return InvitationLink.withoutWebApp }
-        // The code is written to the header in its canonical form. No other text of the request gets into the header.
+        // The header `Location` contains only the code, in its canonical form, and no other text of the request.
         let code = OneTimeCode(invitation)?.text ?? signUp.firstAccount.invitation
         return Response(status: .seeOther, headers: [.location: WebApp.signUpPath(invitation: code)])
     }

@@ -13,8 +13,8 @@ public struct NewToken: Sendable {
         token = .randomForAddress()
         device = Device(
             node: .random(), account: account, name: name, appVersion: nil, userAgent: nil, creationDate: date,
-            // Uses are recorded at most once per minute. This date is long past, so that the first use is recorded even if it
-            // follows within a minute.
+            // A use is recorded only if the date of the last use is at least a minute ago. The date is therefore long past at
+            // first, so the first use of the token is always recorded.
             lastUseDate: Timestamp(clamping: 0), access: access)
     }
 

@@ -11,7 +11,8 @@ public enum PasswordHash {
     static let blockSize = 8
     static let saltBytes = 16
     static let hashBytes = 32
-    /// The accepted values of `ln`, the cost, in a stored hash. Tests use the lowest costs; a cost of 20 takes 1 GiB of memory.
+    /// The values of the cost `ln` that are accepted in a stored hash. The lowest costs are for tests. A cost of 20 takes 1 GiB of
+    /// memory.
     static let costs = 1...20
 
     /// Hashes a password with a new salt. This takes 2^cost KiB of memory, and about a third of a second for cost 17.
@@ -34,7 +35,7 @@ public enum PasswordHash {
     /// the check does not depend on `text`.
     /// - Parameters:
     ///   - text: the stored hash; nil if there is none.
-    ///   - costs: different costs. The cost of `text` must be one of them.
+    ///   - costs: the costs, without duplicates. They must include the cost of `text`.
     static func matches(_ password: String, _ text: String?, inTheTimeOf costs: [Int]) throws -> Bool {
         let own = text.flatMap { cost(of: $0) }
         var isRight = false

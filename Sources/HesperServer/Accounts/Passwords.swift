@@ -33,13 +33,13 @@ actor Passwords {
     /// hash with each cost that is in use. Otherwise the time of a check would reveal whether the account exists.
     func matches(_ password: String, _ hash: String?) async throws -> Bool {
         try await readCosts()
-        // Another process may have stored a hash with another cost since the costs were read.
+        // The cost of `hash` is added, because another process may have stored `hash` with a new cost after the costs were read.
         if let cost = hash.flatMap({ PasswordHash.cost(of: $0) }) { costs.insert(cost) }
         let all = costs.sorted()
         return try await work { try PasswordHash.matches(password, hash, inTheTimeOf: all) }
     }
 
-    /// Reads the costs of the stored hashes once. If the first calls are concurrent, more than one of them may read the costs.
+    /// Reads the costs of the stored hashes, unless they were read before. Concurrent first calls may all read the costs.
     private func readCosts() async throws {
         guard !hasReadCosts else { return }
         let hashes = try await storedHashes()

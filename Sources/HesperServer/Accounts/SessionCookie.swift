@@ -6,8 +6,8 @@ import Hummingbird
 /// Signing in).
 ///
 /// The value is the token and the day on which the cookie was set, in days since 1970: `hesper_….20789`. The server sets the cookie
-/// again once a day, to extend its lifetime, and uses this day to decide without a database lookup. A client can forge the day, but
-/// this affects only its own cookie.
+/// again once a day, to extend its lifetime. The day shows whether this is necessary, so no database lookup is needed. A client can
+/// forge the day, but this affects only its own cookie.
 struct SessionCookie: Sendable {
     let token: BearerToken
     let name: Name
@@ -54,7 +54,7 @@ struct SessionCookie: Sendable {
         return nil
     }
 
-    /// Whether the cookie was set on another day than today, so that it should be set again.
+    /// Whether the cookie should be set again, because it was not set today.
     var isRenewalDue: Bool { day != SessionCookie.today }
 
     /// The header field that sets the cookie again, with a new lifetime.

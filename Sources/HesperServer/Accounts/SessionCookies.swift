@@ -30,12 +30,12 @@ struct SessionCookies: Sendable {
         }
     }
 
-    /// The name of the cookie to set when a page signs in.
+    /// The name of the session cookie that the response to a sign-in sets.
     ///
-    /// If a TLS proxy that is not in ``TrustedProxies`` forwards the request, only `Origin` shows that the page was loaded over
-    /// TLS.
-    /// - Throws: `cross-site` if the page is of another origin. A client that sends no origin is not a browser, so it is not
-    ///   restricted.
+    /// If a TLS proxy forwarded the request, but the proxy is not in ``TrustedProxies``, the request seems to use plain HTTP. In
+    /// that case, only `Origin` shows that the browser uses TLS.
+    /// - Throws: `cross-site` if the page is of another origin. A request without `Origin` and `Sec-Fetch-Site` is accepted,
+    ///   because it is not from a browser.
     func name(for request: Request) throws(Problem) -> SessionCookie.Name {
         let origin = request.headers[.origin]?.lowercased()
         let isOverTLS = request.isSecure || origin?.hasPrefix("https://") == true

@@ -14,8 +14,8 @@ struct SignInGate: Sendable {
     private let addresses: RateLimiter<String>
     private let signUps: RateLimiter<String>
     private let backoff: KeyedBackoff
-    /// Limits the password checks of one address that run or wait at the same time. Without this limit, one address could occupy
-    /// the whole queue of ``Passwords``.
+    /// Limits how many password checks for one address may run or wait at the same time. Without this limit, one address could
+    /// occupy the whole queue of ``Passwords``.
     private let checks: Semaphore<String>
 
     init(limits: SignInLimits, logger: Logger) {
@@ -63,7 +63,8 @@ struct SignInGate: Sendable {
             }
             return isRight
         } catch {
-            // The password was not checked, because too many sign-ins are waiting or because the database is unavailable.
+            // The password was not checked, because too many sign-ins are waiting or because the database is unavailable. The
+            // attempt is therefore not counted.
             giveBack()
             backoff.giveBack(pair)
             throw error

@@ -13,7 +13,10 @@ extension TokenAccess {
         guard tag == nil || rule.isForTagged else {
             throw Problem(
                 .insufficientScope,
-                "This access token is restricted to a tag. It can only be used to read and write single notes.")
+                """
+                This access token is restricted to a tag. It can only be used to read and write single notes, to list notes \
+                with sort, and to get its tag with name.
+                """)
         }
         guard allows(rule.scope) else {
             throw Problem(

@@ -21,7 +21,7 @@ struct AttachmentIntake: Sendable {
         BlobAdmission(scope: session.scope, attachment: id, largest: limits.largest, quota: backend.quota)
     }
 
-    /// Stores the body of a request. The body is a whole attachment.
+    /// Stores the body of a request as the complete bytes of an attachment.
     /// - Returns: the stored blob, and whether this request created it.
     func store(
         _ bytes: BodyBytes, expecting expectation: Expectation?, for id: UniqueID, _ session: Session
@@ -81,8 +81,8 @@ struct AttachmentIntake: Sendable {
         _ = try await write(known.name) { guard $0 == known.data else { throw admission.immutable } }
     }
 
-    /// Records a new blob in the database. If the blob is rejected, or if the attachment already has a blob, the file of the new
-    /// blob is removed.
+    /// Records a new blob in the database. If the blob is refused, for example because the quota is exceeded, or if the attachment
+    /// already has a blob, the file of the new blob is removed.
     private func record(
         _ blob: Blob, _ admission: BlobAdmission, _ session: Session, upload: UniqueID? = nil,
         and more: @escaping @Sendable (any Transaction) throws -> Void
@@ -110,7 +110,7 @@ struct AttachmentIntake: Sendable {
         _ bytes: BodyBytes, with known: Blob, _ expectation: Expectation?, _ admission: BlobAdmission
     ) async throws {
         if let expectation {
-            // If the client sent a digest of the bytes, the body need not be read.
+            // If the client sent a digest of the bytes, the digests are compared, and the body need not be read.
             guard expectation.sha256 == known.data.sha256 else { throw admission.immutable }
             return
         }

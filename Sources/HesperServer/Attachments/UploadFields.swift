@@ -6,8 +6,8 @@ import RawStructuredFieldValues
 /// that clients use are supported. For example, URLSession of iOS 17 sends `Upload-Incomplete`, the predecessor of
 /// `Upload-Complete`.
 struct UploadFields: Sendable {
-    /// The interop version of the resumable-upload draft that the client uses. Nil if the client sent none, as in the newest
-    /// draft.
+    /// The interop version of the resumable-upload draft that the client uses. Nil if the client sent no version, as clients of the
+    /// newest draft do.
     let version: Int?
     /// Whether the request completes the upload; nil if the request has neither `Upload-Complete` nor `Upload-Incomplete`.
     let isComplete: Bool?

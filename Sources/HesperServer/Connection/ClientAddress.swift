@@ -3,7 +3,8 @@ import NIOCore
 
 /// The address of a client, and the key by which its requests and connections are limited.
 struct ClientAddress: Sendable {
-    /// An IPv4 address, or the /64 network of an IPv6 address, because one subscriber usually has a whole network.
+    /// The key for limits: the IPv4 address, or the /64 network of the IPv6 address. The whole network is used, because one
+    /// subscriber usually has a whole /64 network.
     let key: String
     /// The full address, as shown to the owner of the account; nil for a Unix socket.
     let text: String?

@@ -10,8 +10,9 @@ import NIOHTTPTypesHTTP2
 /// Enforces the limits of one connection. If headers or path are too long, a body arrives too slowly, or a request is not valid
 /// HTTP, responds with the reason and closes the connection. Closes connections whose clients do not read the response.
 ///
-/// It is placed between the HTTP codec and Hummingbird's handlers, which would close such connections without a response. For
-/// HTTP/2 it guards one stream, which has only one request; ``HTTP2Connection`` guards the connection.
+/// This handler is placed between the HTTP codec and Hummingbird's handlers, which would close such connections without a response.
+/// An HTTP/2 connection has one guard for each of its streams, and each stream has only one request. ``HTTP2Connection`` enforces
+/// the limits of the whole HTTP/2 connection.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -62,7 +63,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) {
             try? pipeline.addHandler(unparsedBytes, position: .before(decoder))
         }
-        // With TLS, ``ConnectionPermit`` took the permit before the handshake.
+        // With TLS, no permit is taken here, because ``ConnectionPermit`` took one before the handshake.
         if (try? pipeline.handler(type: ConnectionPermit.self)) != nil { return }
         let address = ClientAddress(context.channel.remoteAddress)
         guard permits.tryAcquire(address) else {
@@ -188,8 +189,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// Returns the promise for writing the end of a response to an HTTP/2 stream. Closes the stream if the promise is not completed
-    /// in time. This is needed although ``channelWritabilityChanged(context:)`` sets a deadline: it is not called for a client that
-    /// has stopped reading if the rest of the response fits into a buffer of NIO.
+    /// in time.
+    ///
+    /// The deadline that ``channelWritabilityChanged(context:)`` sets is not enough. If the rest of the response fits into a buffer
+    /// of NIO, that method is not called, even if the client has stopped reading.
     private func timed(_ promise: EventLoopPromise<Void>?, context: ChannelHandlerContext) -> EventLoopPromise<Void> {
         let sent = promise ?? context.eventLoop.makePromise()
         let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(Int64(limits.stallSeconds))) {

@@ -76,9 +76,9 @@ struct HTTP2Connection: Sendable {
         var configuration = NIOHTTP2Handler.Configuration()
         configuration.connection.initialSettings = [
             HTTP2Setting(parameter: .maxConcurrentStreams, value: limits.streams),
-            // If the headers of a request exceed this limit, NIO closes the connection. NIO counts 32 bytes more for each header
-            // than its length (RFC 9113, 6.5.2). The limit is therefore higher than that of ConnectionGuard, which counts exactly
-            // and responds with the reason.
+            // If the headers of a request exceed this limit, NIO closes the connection without a response. ConnectionGuard responds
+            // with the reason, so this limit must be higher than the limit of ConnectionGuard. NIO also adds 32 bytes to the length
+            // of each header (RFC 9113, 6.5.2), and ConnectionGuard does not.
             HTTP2Setting(parameter: .maxHeaderListSize, value: 2 * (Limits.headerBytes + limits.uriBytes)),
         ]
         configuration.connection.targetWindowSize = HTTP2Connection.connectionWindow

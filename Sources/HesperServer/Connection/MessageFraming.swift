@@ -35,12 +35,13 @@ final class MessageFraming: ChannelDuplexHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(var head) where requests.first?.version == .http1_0:
-            // For HTTP/1.0 the encoder does not send chunks. A response without a length ends when the connection closes.
+            // A response without a length ends when the connection closes. The version must be 1.0 here, because the encoder would
+            // otherwise send the body in chunks, which HTTP/1.0 does not have.
             head.version = .http1_0
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .head(var head) where requests.first?.isHead == true && head.headers.contains(name: "transfer-encoding"):
-            // The response to HEAD has no body, but for HTTP/1.1 the encoder would send the last chunk of a chunked body. With
-            // the version 1.0 the encoder sends no chunk, and the connection closes after the response.
+            // The response to HEAD has no body. The version is changed to 1.0, because for HTTP/1.1 the encoder would send the last
+            // chunk of a chunked body. The connection closes after the response.
             head.version = .http1_0
             head.headers.remove(name: "transfer-encoding")
             head.headers.replaceOrAdd(name: "connection", value: "close")

@@ -48,7 +48,7 @@ struct SecureChannel: HTTPChannelHandler {
             return Value(channel: channel, negotiated: negotiation.protocolNegotiationResult)
         }
         return isSetUp.flatMapErrorThrowing { error in
-            // Hummingbird does not close a channel whose setup failed.
+            // The channel is closed here, because Hummingbird does not close a channel whose setup failed.
             channel.close(promise: nil)
             throw error
         }

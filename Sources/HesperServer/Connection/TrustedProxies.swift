@@ -37,7 +37,7 @@ struct TrustedProxies: Sendable {
 }
 
 extension Request {
-    /// Whether the client uses TLS for its connection, which is to this server or to a trusted proxy.
+    /// Whether the client uses TLS. If a trusted proxy forwarded the request, this is whether the client uses TLS to the proxy.
     var isSecure: Bool { head.scheme == "https" }
 }
 

@@ -9,8 +9,9 @@ final class UnparsedByteLimit: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// The maximum number of bytes between two parts of a request. It is greater than the maximum size of all headers. The count
-    /// is checked only after the decoder has processed the data, because a single read over TLS may be larger than the maximum.
+    /// The maximum number of bytes between two parts of a request. It is greater than the maximum size of all headers. A single
+    /// read over TLS may be larger than this maximum and contain complete parts. The count is therefore checked after the decoder
+    /// has processed the read.
     static let maximumBytes = 256 << 10
 
     private var count = 0

@@ -14,7 +14,8 @@ struct Documents: Resource {
     ///   404, and all other routes work.
     init(contract path: String?, logger: Logger) {
         guard let path, let data = FileManager.default.contents(atPath: path) else {
-            // If no path was given, the command has already logged where it searched for the file.
+            // If no path was given, nothing is logged here, because `hesper serve` has already logged where it searched for the
+            // file.
             if let path { logger.warning("\(path) cannot be read; /openapi.yaml and /docs are unavailable") }
             contract = nil
             cache = nil

@@ -45,8 +45,8 @@ final class EventPages: Sendable {
         return try await page.value
     }
 
-    /// The first page of a stream that starts without a token. The page has no changes, because such a stream receives only later
-    /// changes.
+    /// The first page of a stream that starts without a token. The page contains no changes. Its token is the position after which
+    /// the stream sends changes.
     func empty(at head: ScopeHead) -> EventPage {
         let page = feed.emptyPage(at: head, epoch: backend.epoch)
         let builder = EventPageBuilder()

@@ -86,8 +86,8 @@ struct EventStream: Sendable {
             do {
                 page = try await pages.page(after: token, upTo: sequence)
             } catch let problem as Problem {
-                // Any problem other than `token-expired` means that the account was deleted. When the client reconnects, the
-                // response tells it that it must sign in.
+                // Any problem other than `token-expired` means that the account was deleted. No event is needed in that case: when
+                // the client reconnects, the status 401 shows that it must sign in.
                 if problem.slug == .tokenExpired { try await writer.write(EventStream.expired(problem)) }
                 return false
             } catch {

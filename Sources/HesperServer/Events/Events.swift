@@ -34,8 +34,9 @@ struct Events: Resource {
             }
         }
         let listener = try backend.hub.listen(to: session.scope, as: session.device.node, ping: ping)
-        // The listener is notified of all later commits. This lookup finds earlier commits, and rejects a device that was signed
-        // out after the request was authenticated.
+        // The session is read again after the listener was registered, so that no commit is missed: `head` includes all earlier
+        // commits, and the listener is notified of all later ones. This also rejects a device that was signed out after the request
+        // was authenticated.
         let head = try await authenticator.session(of: request.http).head
         request.onDisconnect(DisconnectHandler { [weak listener] in listener?.end(.disconnected) })
         request.channel.setAcknowledgementTimeout()
@@ -49,8 +50,8 @@ struct Events: Resource {
         return response(request) { try await stream.write(to: $0) }
     }
 
-    /// The problem `token-expired` if the token has expired, so that the reader must start over. Nil if the token is valid, or
-    /// there is none.
+    /// Returns the problem `token-expired` if the token has expired. The reader must then start over. Returns nil if the token is
+    /// valid, or if there is no token.
     /// - Throws: the problem, if the token is invalid for another reason.
     private func expiry(of token: SyncToken?, _ session: Session) throws -> Problem? {
         guard let token else { return nil }

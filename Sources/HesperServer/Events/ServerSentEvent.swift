@@ -47,8 +47,9 @@ enum ServerSentEvent {
         // The time is random, so that clients do not all reconnect at the same moment. It is at least half a second, because
         // another server may not be ready earlier.
         case .shutdown: ByteBuffer(string: "retry: \(Int.random(in: 500...3_000))\n: the server is shutting down\n\n")
-        // The device has the maximum number of newer streams. If the client reconnected at once, its new stream would end another
-        // stream of the device, whose client would also reconnect, and so on. The long delay prevents this.
+        // This stream ends because the device has opened the maximum number of newer streams. If the client reconnected at once,
+        // its new stream would end another stream of the device, whose client would also reconnect, and so on. The long delay
+        // prevents this.
         case .replaced: ByteBuffer(string: "retry: 60000\n: replaced by newer streams of this device\n\n")
         case .signedOut, .disconnected: nil
         }

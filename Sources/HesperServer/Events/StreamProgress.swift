@@ -8,8 +8,8 @@ import NIOConcurrencyHelpers
 /// The position is recorded every minute while it changes, and every hour while it does not. A changed position is also recorded
 /// at the end of the stream.
 final class StreamProgress: Sendable {
-    /// The time that is subtracted from the date of a recorded position, in milliseconds, because data that was just sent may not
-    /// have arrived.
+    /// The time, in milliseconds, that is subtracted from the date of a recorded position. Data that was sent just before this date
+    /// may not have arrived.
     private static let margin: Int64 = 60_000
 
     private let device: NodeID
@@ -24,8 +24,7 @@ final class StreamProgress: Sendable {
         last = NIOLockedValueBox((sequence, now()))
     }
 
-    /// Called when all changes up to `sequence` were written to the connection. Records this position if the previous record is
-    /// old enough.
+    /// Records that all changes up to `sequence` were written to the connection. Does nothing if the previous record is too recent.
     func update(to sequence: Int64) {
         let (last, now) = (last.withLockedValue { $0 }, now())
         let age = now.milliseconds - last.date.milliseconds

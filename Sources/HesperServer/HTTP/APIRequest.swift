@@ -19,8 +19,8 @@ struct APIRequest: Sendable {
     let channel: any Channel
     /// The proxies whose forwarding headers are trusted.
     let proxies: TrustedProxies
-    /// The use of the device by this request. Nil if the use need not be recorded, because the route is open, or because the last
-    /// use and the last read position were recorded less than a minute ago.
+    /// The use of the device by this request. Nil if the use need not be recorded: the route is open, or both the last recorded use
+    /// of the device and its last recorded read position are less than a minute old.
     let use: DeviceUse?
     /// The session cookie that authenticates the request. Nil if a bearer token authenticates it, or if the route is open.
     let cookie: SessionCookie?

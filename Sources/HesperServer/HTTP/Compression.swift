@@ -10,7 +10,7 @@ extension Response {
     /// either, because each event must reach the client without delay.
     mutating func compress(for request: Request) async throws {
         if status == .notModified { return matchETag(of: request) }
-        // The cheapest check comes first, because most responses are too short to be compressed.
+        // The length is checked first, because this check is cheap, and most responses are too short to be compressed.
         guard body.contentLength ?? .max >= Compression.minimumBytes, status != .partialContent,
             let type = headers[.contentType], Compression.isUseful(for: type), headers[.contentEncoding] == nil,
             let coding = ContentCoding.preferred(by: request.headers[.acceptEncoding])

@@ -33,7 +33,7 @@ struct CrossOrigin: Sendable {
             HTTPField(
                 name: .accessControlExposeHeaders,
                 value:
-                    "ETag, Location, Content-Location, Retry-After, X-Request-ID, RateLimit, RateLimit-Policy, Idempotency-Replayed, Upload-Offset, Upload-Complete, Upload-Limit"
+                    "ETag, Location, Content-Location, Retry-After, X-Request-ID, RateLimit, RateLimit-Policy, Idempotency-Replayed, Link, Preference-Applied, Unindexed, Upload-Offset, Upload-Complete, Upload-Limit"
             ))
     }
 
@@ -48,7 +48,7 @@ struct CrossOrigin: Sendable {
                 HTTPField(
                     name: .accessControlAllowHeaders,
                     value:
-                        "Authorization, Content-Type, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, X-Request-ID, Idempotency-Key, Repr-Digest, Content-Digest, Upload-Complete, Upload-Length, Upload-Offset"
+                        "Authorization, Content-Type, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, X-Request-ID, Idempotency-Key, Prefer, Repr-Digest, Content-Digest, Upload-Complete, Upload-Length, Upload-Offset"
                 ))
             headers.append(HTTPField(name: .accessControlMaxAge, value: "7200"))
             headers.append(HTTPField(name: .vary, value: "Origin, Access-Control-Request-Method"))

@@ -15,8 +15,9 @@ struct Dispatcher: HTTPResponder {
     let uses: DeviceUses
     /// Whether this server itself terminates TLS.
     let isSecure: Bool
-    /// Whether to send `Strict-Transport-Security`. It is not sent with a self-signed certificate. Otherwise, after a loss of that
-    /// certificate, browsers would refuse plain HTTP and a new self-signed certificate for a year, on all ports of this host.
+    /// Whether to send `Strict-Transport-Security`. The header is not sent with a self-signed certificate. If that certificate were
+    /// lost, browsers that received the header would refuse plain HTTP and a new self-signed certificate for a year, on all ports
+    /// of this host.
     let usesStrictTransport: Bool
     let proxies: TrustedProxies
     /// Limits the rate of requests per account. Nil if there is no limit.

@@ -4,7 +4,7 @@ import NIOCore
 
 extension APIRequest {
     /// Reads the fields of a note. The body can be JSON, plain text, or an HTML form. Plain text is the text of the note. The form
-    /// has the fields `text` and `tagNames`, which contains names of tags, separated by commas.
+    /// has the field `text`, and the field `tagNames` with the names of tags, separated by commas.
     /// - Parameter limit: the maximum size in bytes, after decompression.
     /// - Returns: the fields as a JSON object, and the SHA-256 of the body.
     func noteFields(limit: Int) async throws -> (json: JSON, sha256: [UInt8]) {

@@ -73,8 +73,8 @@ extension Problem {
         if case .integer(let seconds)? = context["retryAfter"] {
             headers.append(HTTPField(name: .retryAfter, value: String(seconds)))
         }
-        // An unsupported content coding and an unsupported media type have the same status. This header tells the client that the
-        // coding is unsupported (RFC 9110, 12.5.3).
+        // An unsupported content coding and an unsupported media type have the same status, 415. The header `Accept-Encoding` tells
+        // the client that the coding is unsupported (RFC 9110, 12.5.3).
         if case .string(let codings)? = context["acceptEncoding"] { headers[.acceptEncoding] = codings }
         if case .integer(let offset)? = context["uploadOffset"] {
             headers[.uploadOffset] = String(offset)

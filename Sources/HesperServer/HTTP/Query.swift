@@ -38,8 +38,19 @@ struct Query: Sendable {
 
     subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
+    /// The query in percent-encoding, with another value of a parameter, which comes last.
+    func text(replacing name: String, with value: String) -> String {
+        let unreserved = CharacterSet(
+            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+        let all = pairs.filter { $0.name != name } + [(name, value)]
+        return all.map { pair in
+            "\(pair.name)=\(pair.value.addingPercentEncoding(withAllowedCharacters: unreserved) ?? "")"
+        }.joined(separator: "&")
+    }
+
     /// The value of a parameter that must be a whole number. If the parameter was not sent, the result is `standard`. If the value
     /// is above the range, the result is the upper bound of the range.
+    /// - Throws: ``Problem`` `invalid-field` if the value is not a whole number or is below the range.
     func integer(_ name: String, default standard: Int, in range: ClosedRange<Int>) throws(Problem) -> Int {
         guard let text = self[name] else { return standard }
         let digits = text.utf8.allSatisfy { (0x30...0x39).contains($0) } && !text.isEmpty

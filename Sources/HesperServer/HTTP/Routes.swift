@@ -164,8 +164,8 @@ extension Routes {
                 handler: .open(handler)))
     }
 
-    /// Adds a route for all paths for which `exists` returns true and that match no other route. The handler gets the whole path
-    /// as ``APIRequest/parameter``, without percent-decoding.
+    /// Adds a route for all paths that match no other route and for which `exists` returns true. The handler gets the whole path as
+    /// ``APIRequest/parameter``, without percent-decoding.
     mutating func pages(
         ifExists exists: @escaping @Sendable (String) -> Bool,
         use handler: @escaping @Sendable (APIRequest) async throws -> Response

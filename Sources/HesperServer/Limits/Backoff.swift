@@ -1,4 +1,4 @@
-/// Computes the time to wait after consecutive failures. It doubles with each failure, up to a maximum.
+/// Computes the time to wait after consecutive failures. The time doubles with each failure, up to a maximum.
 public struct Backoff: Sendable {
     public let first: Duration
     public let longest: Duration

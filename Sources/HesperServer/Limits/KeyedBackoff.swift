@@ -29,7 +29,7 @@ final class KeyedBackoff: Sendable {
             lifetime: .seconds(limits.forgetSeconds))
     }
 
-    /// The number of keys that have counted attempts.
+    /// The number of keys for which attempts are counted.
     var count: Int { counts.withLockedValue(\.count) }
 
     /// Takes one attempt. The attempt counts as failed until ``reset(_:)`` is called, so concurrent attempts cannot exceed the
@@ -50,7 +50,7 @@ final class KeyedBackoff: Sendable {
         }
     }
 
-    /// Undoes ``take(_:free:at:)`` for an attempt without a result, so that it does not delay the next attempt.
+    /// Undoes ``take(_:free:at:)`` for an attempt that neither failed nor succeeded. The attempt then does not delay the next one.
     func giveBack(_ key: String, at now: ContinuousClock.Instant = .now) {
         counts.withLockedValue { counts in
             guard var count = counts[key] else { return }

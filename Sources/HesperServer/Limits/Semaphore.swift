@@ -80,7 +80,8 @@ final class Semaphore<Key: Hashable & Sendable>: Sendable {
                         state.take(key)
                         return .success(())
                     }
-                    // If the task is cancelled after this check, `onCancel` finds the waiting task in the queue.
+                    // If the task is cancelled after this check, `onCancel` removes the waiting task from the queue and resumes it
+                    // with an error.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     guard state.waiters.count(where: { $0.key == key }) < limits.waitingPerKey else {
                         return .failure(refusal)

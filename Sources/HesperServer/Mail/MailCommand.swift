@@ -50,7 +50,8 @@ public struct MailCommand: Sendable, Equatable {
             throw MailFailure.cannotStart(error.localizedDescription)
         }
         let received = await MailCommand.first(of: ends, within: limit)
-        // On a busy machine, the notification that the process has ended may come too late, so the status is read once more.
+        // On a busy machine, the process may have ended in time although its notification arrives after the timeout. The status is
+        // therefore read once more.
         guard let status = received ?? MailCommand.status(of: process) else {
             // This function does not wait until the killed process has ended, because that can take long, for example if the
             // process waits for a disk.

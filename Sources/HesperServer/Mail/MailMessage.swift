@@ -12,8 +12,8 @@ struct MailMessage: Sendable {
     /// The part of the message ID before the `@`, which must be unique.
     let id: String
 
-    /// The maximum size of a message in bytes. All messages of the server are smaller. An empty pipe accepts this many bytes
-    /// (PIPE_BUF on Linux) even if no process reads from it yet.
+    /// The maximum size of a message in bytes. All messages of the server are smaller. Writing a message to an empty pipe does not
+    /// block, because a pipe holds at least this many bytes (PIPE_BUF on Linux).
     static let bytes = 4_096
 
     var text: String {
@@ -41,7 +41,8 @@ struct MailMessage: Sendable {
         var words: [[UInt8]] = [[]]
         for character in text {
             let bytes = Array(String(character).utf8)
-            // 45 bytes are 60 characters of Base64. The prefix and the suffix of an encoded word add 12 characters.
+            // Each encoded word contains at most 45 bytes of text. These are 60 characters of Base64, and the prefix and the suffix
+            // add 12 characters.
             if let last = words.last, last.count + bytes.count > 45 { words.append([]) }
             words[words.count - 1] += bytes
         }

@@ -34,8 +34,8 @@ final class Mailer: Service {
         if case .enqueued = continuation.yield(email) { true } else { false }
     }
 
-    /// Sends the queued e-mails until the server shuts down. E-mails that are being sent then have a few seconds to finish, and
-    /// those still in the queue are dropped.
+    /// Sends the queued e-mails until the server shuts down. At shutdown, e-mails that are being sent have a few seconds to finish,
+    /// and e-mails that are still in the queue are dropped.
     func run() async throws {
         await withGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { group in
@@ -87,8 +87,8 @@ final class Mailer: Service {
             }
             let isSent = try await group.next() ?? false
             group.cancelAll()
-            // At shutdown, a command that takes too long is cancelled. The cancellation kills the command, and its task throws
-            // here.
+            // At shutdown, a mail command that takes too long is cancelled. The cancellation kills the process, and this line
+            // throws the error of the cancelled task.
             if !isSent { _ = try await group.next() }
         }
     }
@@ -97,7 +97,7 @@ final class Mailer: Service {
     /// e-mail.
     private func message(of email: AccountEmail) async throws -> MailMessage? {
         let (code, now, kind, key) = (OneTimeCode.random(), Timestamp.now, email.kind, Account.key(of: email.address))
-        // For most requests that cause no e-mail, this check avoids a write transaction.
+        // This check avoids a write transaction for most requests that cause no e-mail.
         guard let known = try await store.read({ try $0.account(emailKey: key) }), kind.isSent(for: known),
             let address = MailAddress(known.email)
         else { return nil }

@@ -39,7 +39,7 @@ struct MetricsText {
     }
 
     /// Writes the samples of a histogram: a count for each bucket, the sum of all values and the number of values. The count of a
-    /// bucket includes those of all smaller buckets.
+    /// bucket includes the counts of all smaller buckets.
     mutating func histogram(_ name: String, _ labels: Labels, _ histogram: Histogram) {
         var sofar = 0
         for (bound, count) in zip(histogram.bounds, histogram.counts) {

@@ -4,8 +4,8 @@ import NIOConcurrencyHelpers
 /// Counts the responses of one route by status, and measures their durations.
 final class RouteMeter: Sendable {
     let method: String
-    /// The path template of the route. It is used instead of the paths of requests, with which clients could create any number of
-    /// metrics.
+    /// The path template of the route, such as `/v1/notes/{uniqueID}`. The paths of requests are not used, because each different
+    /// path would be a metric of its own, and clients could create any number of metrics.
     let path: String
 
     struct Reading: Equatable {

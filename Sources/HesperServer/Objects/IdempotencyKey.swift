@@ -66,7 +66,7 @@ final class IdempotentRequest: Sendable {
                 "The key was used for a request with a different body. Retry with the original body, or use a new key.",
                 at: "Idempotency-Key")
         }
-        // The transaction may be retried, so this line replaces the result of an earlier try, even by nil.
+        // The transaction may be retried. The result of an earlier try is therefore replaced, even if there is no record now.
         found.withLockedValue { $0 = record }
         return record != nil
     }
@@ -84,8 +84,8 @@ final class IdempotentRequest: Sendable {
     }
 }
 
-/// The idempotency keys of the requests that this process is handling at the moment. If another process receives a request with the
-/// same key, it does not refuse the request. The request waits there until it can lock the scope.
+/// The idempotency keys of the requests that this process is handling at the moment. A second request with such a key is refused.
+/// In another process, the second request is not refused: it waits until it can lock the scope.
 final class IdempotencyKeysInUse: Sendable {
     private struct Key: Hashable {
         let scope: ScopeID

@@ -1,8 +1,8 @@
 import HesperModel
 import HesperStore
 
-/// The restrictions of an access token that depend on the note or on the fields of the request (protocol.md, Access tokens). The
-/// scope that a route requires is checked before.
+/// The restrictions of an access token that depend on the note or on the fields of the request (protocol.md, Access tokens). At
+/// this point, the token is already known to have the scope that the route requires.
 ///
 /// A token that is restricted to a tag can use only notes that have this tag. It cannot change the tags and attachments of these
 /// notes. A token without the scope `write` cannot add attachments: an attachment belongs to only one note, so adding it to a note
@@ -19,17 +19,24 @@ struct NoteRestriction: Sendable {
     /// Whether responses may contain the note. Otherwise they contain only its ID.
     var canRead: Bool { access.allows(.read) }
 
+    /// The tag to which the token is restricted; nil if it can use all notes.
+    /// - Throws: `insufficient-scope` if the tag was deleted.
+    func tag(in resolver: Resolver) throws -> UniqueID? {
+        guard let tag = access.tag else { return nil }
+        guard let target = try resolver.live(tag) else {
+            throw Problem(
+                .insufficientScope, "The tag to which this access token is restricted was deleted. Create a new token.")
+        }
+        return target
+    }
+
     /// Checks that the token can use the note with an ID. If it cannot, the error is the same as for an ID that does not exist.
     /// - Parameter state: the stored state of the object with this ID; nil if there is no such object.
     /// - Returns: the tag to which the token is restricted; nil if it can use all notes.
     /// - Throws: `not-found`; `insufficient-scope` if the tag was deleted.
     @discardableResult
     func check(_ state: ObjectState?, _ id: UniqueID, in resolver: Resolver) throws -> UniqueID? {
-        guard let tag = access.tag else { return nil }
-        guard let target = try resolver.live(tag) else {
-            throw Problem(
-                .insufficientScope, "The tag to which this access token is restricted was deleted. Create a new token.")
-        }
+        guard let target = try tag(in: resolver) else { return nil }
         guard let state else { return target }
         guard case .entity(.note(let note), _) = state, try resolver.members(of: note).tags.contains(target) else {
             throw Problem.notFound(id)

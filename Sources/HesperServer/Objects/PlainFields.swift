@@ -43,7 +43,8 @@ struct PlainFields: Sendable {
         if section == .notes { tagNames = try names(&fields) }
         try fields.end()
         // The required field must be sent even if the object exists, so that the validity of a request does not depend on stored
-        // data. Only a `PATCH` may omit it, and a request for a note: the creation date of a note defaults to the current time.
+        // data. A `PATCH` may omit the field. A request for a note may omit it too, because the creation date of a note defaults to
+        // the current time.
         let needed = section.requiredField
         guard isPatch || section == .notes || values[.field(needed)] != nil else {
             throw Problem(.invalidField, "\(needed.rawValue) is missing.", at: "/\(needed.rawValue)")

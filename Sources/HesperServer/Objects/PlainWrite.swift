@@ -80,8 +80,8 @@ struct PlainWrite {
         }
     }
 
-    /// The attributes whose change replaces the tags or the attachments of a note: one for each tag or attachment that is added
-    /// (with the value true) or removed (with the value false).
+    /// The attributes to set, so that a note has exactly the wanted tags or attachments: true for each one that must be added, and
+    /// false for each one that must be removed.
     /// - Parameters:
     ///   - wanted: the complete list of tags or attachments in the request; nil if the request omits the list.
     ///   - shown: the live tags or attachments that the note has before the write.

@@ -1,8 +1,9 @@
 import HesperModel
 import HesperStore
 
-/// Finds the live object for an ID. This is the object with the ID or, if that object was merged into another, the live object for
-/// the ID of the other object. The field `mergedInto` of a DeletedObject contains that ID (merge.md, Membership).
+/// Finds the live object for an ID. Usually this is the object with the ID. If that object was merged into another object, its
+/// DeletedObject contains the ID of the other object in the field `mergedInto`, and the search continues with that ID (merge.md,
+/// Membership).
 ///
 /// Results are cached, so that a long chain of merged objects is followed only once, even if it contains many members (tags or
 /// attachments) of a note. A resolver can be used only with the snapshot for which it was created.

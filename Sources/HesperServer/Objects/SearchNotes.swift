@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `GET /v1/search`: full-text search with filters and pages (protocol.md, Resources).
+/// `GET /v1/search`: full-text search with filters and pages (protocol.md, Resources). ``NoteList`` uses the same pages.
 struct SearchNotes: Resource {
     let backend: Backend
     let indexer: TermIndexer
@@ -23,61 +23,83 @@ struct SearchNotes: Resource {
     }
 
     private func search(_ request: APIRequest, _ session: Session) async throws -> Response {
-        var search = Search(
-            query: try query(request), archived: try request.query.bool("archived"), order: try order(request),
-            limit: try request.limit(), timeout: timeout)
-        search.start = try start(request, of: search)
-        let tag = try tag(request)
-        return .json(try await permits.withPermit(session.scope) { [search] in try await body(search, tag, session) })
+        let query = try query(request)
+        let page = try await page(for: request, session, query: query, order: try order(request)) {
+            resolver, note, writer in try write(note, query, resolver, to: &writer)
+        }
+        return page.response(to: request, named: "results")
     }
 
-    private func body(_ search: Search, _ tag: UniqueID?, _ session: Session) async throws -> [UInt8] {
-        let scope = session.scope
-        @Sendable func run(_ snapshot: any Snapshot) throws -> [UInt8] {
+    /// Writes a note as an element of a page.
+    typealias Element = @Sendable (Resolver, Note, inout JSONWriter) throws -> Void
+
+    /// A page of the notes that match a query and the parameters `tag`, `archived`, `limit` and `cursor` of a request. An access
+    /// token that is restricted to a tag finds only notes with this tag.
+    func page(
+        for request: APIRequest, _ session: Session, query: SearchQuery, order: Search.Order, write: @escaping Element
+    ) async throws -> ListPage {
+        var search = Search(
+            query: query, archived: try request.query.bool("archived"), order: order, limit: try request.limit(),
+            timeout: timeout)
+        search.start = try start(request, of: search)
+        let tag = try tag(request)
+        return try await permits.withPermit(session.scope) { [search] in
+            try await page(search, tag, session, write)
+        }
+    }
+
+    private func page(
+        _ search: Search, _ tag: UniqueID?, _ session: Session, _ write: @escaping Element
+    ) async throws -> ListPage {
+        let (scope, restriction) = (session.scope, NoteRestriction(session))
+        @Sendable func run(_ snapshot: any Snapshot) throws -> ListPage {
             let resolver = Resolver(snapshot: snapshot, scope: scope)
             var search = search
-            let target = try tag.map { try resolver.live($0) }
-            search.tags = try target.map { try $0.map { try resolver.ancestors(of: $0) } ?? [] }
-            return try page(search, target ?? nil, resolver, upTo: session.head.sequence)
+            let own = try restriction?.tag(in: resolver)
+            let requested = try tag.flatMap { try resolver.live($0) }
+            let targets = [own, requested].compactMap(\.self)
+            if tag != nil, requested == nil {
+                search.tags = []
+            } else if let first = targets.first {
+                search.tags = try resolver.ancestors(of: first)
+            }
+            var page = try page(search, targets, resolver, upTo: session.head.sequence, write)
+            // The number would show a token that is restricted to a tag how many other objects changed.
+            if own != nil { page.unindexed = min(page.unindexed, 1) }
+            return page
         }
         // The index is updated only after a commit, so the latest changes may have to be indexed first.
         try await indexer.catchUp(scope, to: session.head.sequence)
         return try await backend.store.read(run)
     }
 
-    /// Writes a page of results as JSON.
+    /// Writes the notes of a page as JSON.
     /// - Parameters:
-    ///   - target: the tag that the results must have; nil if the search does not filter by tag.
-    ///   - sequence: the sequence of the scope when the request arrived. The response contains the number of objects up to this
+    ///   - targets: the tags that the notes must have.
+    ///   - sequence: the sequence of the scope when the request arrived. The page contains the number of objects up to this
     ///     sequence that are not indexed yet.
     private func page(
-        _ search: Search, _ target: UniqueID?, _ resolver: Resolver, upTo sequence: Int64
-    ) throws -> [UInt8] {
+        _ search: Search, _ targets: [UniqueID], _ resolver: Resolver, upTo sequence: Int64, _ write: Element
+    ) throws -> ListPage {
         let unindexed = try unindexed(upTo: sequence, resolver)
         let page = try resolver.snapshot.search(search, in: resolver.scope)
         var (next, last): (SearchPosition?, SearchPosition?) = (page.next, nil)
         var writer = JSONWriter(capacity: 4_096)
-        try writer.object { writer in
-            writer.name("results")
-            try writer.array { writer in
-                for found in page.found {
-                    // Writing long notes into the response takes time too. A page therefore also ends when its time limit is
-                    // reached.
-                    if let last, writer.bytes.count >= Limits.pageBytes || ContinuousClock.now >= page.end {
-                        next = last
-                        break
-                    }
-                    last = found.position
-                    // The index still contains tags that were removed from a note. Notes that no longer have the tag are left out
-                    // here.
-                    if let target, try !resolver.members(of: found.note).tags.contains(target) { continue }
-                    try write(found.note, search.query, resolver, to: &writer)
+        try writer.array { writer in
+            for found in page.found {
+                // Writing long notes into the response takes time too. A page therefore also ends when its time limit is reached.
+                if let last, writer.bytes.count >= Limits.pageBytes || ContinuousClock.now >= page.end {
+                    next = last
+                    break
                 }
+                last = found.position
+                // The index still contains tags that were removed from a note. Notes that no longer have the tag are left out here.
+                if !targets.isEmpty, try !Set(targets).isSubset(of: resolver.members(of: found.note).tags) { continue }
+                try write(resolver, found.note, &writer)
             }
-            if let next { writer.member("nextCursor", next.cursor.text) }
-            if unindexed > 0 { writer.member("unindexed", Int64(unindexed)) }
         }
-        return writer.bytes
+        return ListPage(
+            array: writer.bytes, next: next.map { ("cursor", $0.cursor.text) }, unindexed: unindexed)
     }
 
     /// The number of notes and DeletedObjects up to a sequence that are not in the search index yet.
@@ -129,7 +151,7 @@ struct SearchNotes: Resource {
     private func order(_ request: APIRequest) throws(Problem) -> Search.Order {
         guard let text = request.query["sort"] else { return .newest }
         guard let order = Search.Order(rawValue: text) else {
-            throw Problem(.invalidField, "sort must be newest or relevance.", at: "sort")
+            throw Problem(.invalidField, "sort must be newest, oldest or relevance.", at: "sort")
         }
         return order
     }

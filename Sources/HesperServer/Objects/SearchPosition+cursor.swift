@@ -6,9 +6,9 @@ extension SearchPosition {
     /// How many integers a cursor contains if its position is after a note (``behind(sortDate:note:)``).
     static let numbers = 5
 
-    /// The cursor for this position. For a position after a number of matches, it is this number. For a position after a note, it
-    /// consists of five numbers: the note's sort date, and the note's ID as four numbers of 32 bits. The sort date is counted from
-    /// the earliest possible date, so that it is not negative.
+    /// The cursor for this position. For a position after a number of matches, the cursor contains this number. For a position
+    /// after a note, it contains five numbers: the note's sort date, and the note's ID as four numbers of 32 bits. The sort date is
+    /// counted from the earliest possible date, so that it is not negative.
     var cursor: Cursor {
         switch self {
         case .past(let count): return Cursor(Int64(count))
@@ -20,7 +20,8 @@ extension SearchPosition {
         }
     }
 
-    /// Reads the position after a note from the numbers of its ``cursor``. Nil if the numbers are not those of such a cursor.
+    /// Converts the five numbers of a ``cursor`` back into the position after a note. Nil if the numbers are not a sort date and an
+    /// ID.
     init?(_ numbers: [Int64]) {
         let (since, overflows) = numbers[0].addingReportingOverflow(Timestamp.range.lowerBound)
         let parts = numbers.dropFirst().compactMap { UInt32(exactly: $0) }.map { UInt64($0) }

@@ -54,15 +54,15 @@ extension Section {
 }
 
 extension Resolver {
-    /// The ID of the tag that a write with this ID and name concerns. If a live tag has the name, and `id` is either unknown or the
-    /// ID of a tag that was merged into the live tag, the result is the ID of the live tag. Otherwise the result is `id`.
+    /// The ID of the tag to which a write with this ID and name applies. If a live tag has the name, and `id` is either unknown or
+    /// the ID of a tag that was merged into the live tag, the result is the ID of the live tag. Otherwise the result is `id`.
     func survivor(of id: UniqueID, named name: Value?, in snapshot: any Snapshot) throws -> UniqueID {
         guard case .string(let name)? = name else { return id }
         if case .entity(let entity, _)? = try snapshot.state(of: id, in: scope), entity.exists { return id }
         let folded = TagName.fold(name)
         guard let holder = try snapshot.tag(named: folded, in: scope) else { return id }
-        // If the tag with this ID was merged into another tag, `live` returns the ID of the other tag. If the ID is unknown, the
-        // write created no tag, because the name was taken.
+        // If the tag with this ID was merged into another tag, `live` returns the ID of the other tag. If no object has this ID,
+        // the write created no tag, because a tag with the name existed. That tag is the result.
         if let target = try live(id) { return target == holder ? holder : id }
         return try snapshot.state(of: id, in: scope) == nil ? holder : id
     }

@@ -2,15 +2,13 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `GET /v1/changes`, and the feeds of a single kind of object, such as `GET /v1/notes`. They return the changes since a sync
-/// token (protocol.md, Resources).
+/// `GET /v1/changes`, and the feeds of a single kind of object, such as `GET /v1/objects`. They return the changes since a sync
+/// token (protocol.md, Resources). The routes of the feeds of notes and tags are in ``NoteList`` and ``TagList``.
 struct Changes: Resource {
     let backend: Backend
 
     func add(to routes: inout Routes) {
         routes.get("/v1/changes", ["since", "limit", "objectTypes"], tokens: .read, use: changes)
-        routes.get("/v1/notes", ["since", "limit"], tokens: .read) { try await feed(.notes, .notes, $0, $1) }
-        routes.get("/v1/tags", ["since", "limit"], tokens: .read) { try await feed(.tags, .tags, $0, $1) }
         routes.get("/v1/attachments", ["since", "limit"], tokens: .read) {
             try await feed(.attachments, .attachments, $0, $1)
         }
@@ -25,7 +23,7 @@ struct Changes: Resource {
         return try await page(FeedResponse(backend: backend, feed: feed, shape: .changes), request, session)
     }
 
-    private func feed(
+    func feed(
         _ section: Section?, _ selection: Selection, _ request: APIRequest, _ session: Session
     ) async throws -> Response {
         let feed = Feed(selection, limit: try request.limit())

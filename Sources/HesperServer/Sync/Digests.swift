@@ -8,7 +8,7 @@ import Hummingbird
 struct Digests: Resource {
     let backend: Backend
     /// The maximum number of objects for which the response also contains the digest of each object. If more objects have the
-    /// prefix, it contains only the digests of the groups.
+    /// prefix, the response contains only the digests of the groups.
     static let fewObjects = 16
 
     func add(to routes: inout Routes) {

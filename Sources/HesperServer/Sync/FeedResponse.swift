@@ -64,9 +64,15 @@ struct FeedResponse: Sendable {
     }
 
     /// The response with a page that contains no objects.
-    func empty(_ page: Page) -> Response {
+    func empty(_ page: Page) -> Response { response(page, with: []) }
+
+    /// The response with a page that contains only these objects, each as its JSON and its section.
+    func response(_ page: Page, with objects: [(body: [UInt8], section: Section)]) -> Response {
         var buffer = ByteBuffer()
         var body = FeedBody(shape, results: results) { buffer.writeImmutableBuffer($0) }
+        for object in objects {
+            object.body.withUnsafeBytes { body.append($0, .object(object.section)) }
+        }
         body.end { writeTail(of: page, to: &$0) }
         return FeedResponse.json(buffer)
     }

@@ -258,7 +258,7 @@ struct ScriptComments {
         throw Unclear()
     }
 
-    /// Removes the spaces before a comment, which would otherwise remain at the end of a line.
+    /// Removes the spaces before a comment. Otherwise they would remain at the end of the line.
     private mutating func dropSpaces() {
         while output.last == UInt8(ascii: " ") { output.removeLast() }
     }

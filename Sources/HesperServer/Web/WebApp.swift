@@ -67,6 +67,7 @@ struct WebApp: Resource {
             frame-ancestors 'none'; form-action 'self'; require-trusted-types-for 'script'; \
             trusted-types hesper hesper-paste
             """,
-        // With `no-referrer`, some requests of the app would have the `Origin` `null`, like requests of other origins.
+        // With `no-referrer`, some requests of the app would have the `Origin` `null`. The server could not distinguish them from
+        // requests of other origins.
         referrer: "same-origin")
 }

@@ -7,8 +7,9 @@ struct WebAppFiles: Sendable {
     private var files: [String: WebAppFile] = [:]
 
     static let page = "/"
-    /// The path to which other apps share text (the `share_target` of the manifest). It has the same content as ``page``. The web app
-    /// saves the text only after a click, so that links of other sites to this path have no effect.
+    /// The path to which other apps share text (the `share_target` of the manifest). A request for it gets the same content as a
+    /// request for ``page``. The web app saves the text only after a click, so that links of other sites to this path have no
+    /// effect.
     static let capture = "/capture"
     static let shell = "/shell.js"
     private static let worker = "/sw.js"

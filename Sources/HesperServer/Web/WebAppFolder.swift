@@ -39,8 +39,8 @@ final class WebAppFolder: Sendable {
                 state.listing = listing
                 logger.info("Web app files changed; serving the new version")
             } catch {
-                // This happens, for example, if a file was removed after it was listed. The files that were read before are
-                // served until the next listing.
+                // Reading fails, for example, if a file was removed after it was listed. In that case, the files that were read
+                // before are served until the next listing.
                 logger.warning("\(path) cannot be read again: \(error)")
             }
             return state.files

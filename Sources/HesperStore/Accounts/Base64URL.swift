@@ -1,4 +1,4 @@
-/// Base64 with the URL-safe alphabet and without padding (RFC 4648, 5).
+/// Base64 with the URL-safe alphabet and without padding (RFC 4648, section 5).
 public enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
@@ -36,7 +36,7 @@ public enum Base64URL {
             }
         }
         // The unused bits of the last character must be zero. Otherwise several texts would stand for the same bytes (RFC 4648,
-        // 3.5).
+        // section 3.5).
         return buffer & (1 << UInt32(bits) - 1) == 0 ? bytes : nil
     }
 

@@ -11,9 +11,10 @@ public struct Ticket: Sendable, Equatable {
         case invitation
         case emailVerification = "email-verification"
 
-        /// The purposes of the tickets that are accepted where this purpose is required. A new ticket with this purpose replaces
-        /// the account's tickets with these purposes. For `mailedPasswordReset`, the result does not contain `passwordReset`:
-        /// anyone can request a link by e-mail, and such a link must not replace a link from the operator.
+        /// The purposes of tickets that can be used for this purpose. When a ticket with this purpose is issued, all earlier
+        /// tickets of the account that have one of these purposes are deleted. The result for `mailedPasswordReset` does not
+        /// contain `passwordReset`, because anyone can request a link by e-mail, and that link must not replace a link from the
+        /// operator.
         var acceptedPurposes: [Purpose] {
             self == .passwordReset ? [.passwordReset, .mailedPasswordReset] : [self]
         }

@@ -9,7 +9,7 @@ public struct TokenAccess: Sendable, Equatable {
         /// Allows creating notes and adding text to notes, but not reading anything.
         case append
         case read
-        /// Allows reading and changing all data of the account. Includes the other scopes.
+        /// Allows reading and changing all data of the account. Includes the permissions `append` and `read`.
         case write
     }
 
@@ -29,10 +29,10 @@ public struct TokenAccess: Sendable, Equatable {
 
     public func isExpired(at date: Timestamp) -> Bool { expiryDate.map { $0 <= date } ?? false }
 
-    /// The names of the scopes, separated by spaces, as they are stored.
+    /// The names of the token's permissions, separated by spaces. The database stores this text.
     public var scopeNames: String { scopes.map(\.rawValue).sorted().joined(separator: " ") }
 
-    /// Reads stored names of scopes. Unknown names are left out, because a later version created them.
+    /// Creates the permissions from their stored names. Unknown names are ignored, because a later version of Hesper stored them.
     public init(scopeNames: String, expiryDate: Timestamp?, tag: UniqueID?) {
         let scopes = scopeNames.split(separator: " ").compactMap { Scope(rawValue: String($0)) }
         self.init(Set(scopes), expiryDate: expiryDate, tag: tag)

@@ -13,7 +13,7 @@ public struct Blob: Sendable, Equatable {
     }
 }
 
-/// A resumable upload. Its row remains in the database for some time after the upload has finished.
+/// The record of a resumable upload. It remains in the database for some time after the upload has finished.
 public struct Upload: Sendable, Equatable {
     public let uniqueID: UniqueID
     public let attachment: UniqueID

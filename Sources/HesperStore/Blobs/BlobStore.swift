@@ -16,8 +16,8 @@ public protocol BlobStore: Sendable {
     ) async throws -> AttachmentData where Bytes.Element == ByteBuffer
 
     /// Stores the contents of a local file. The effect is the same as that of ``write(_:_:checking:)``.
-    /// - Parameter path: the path of the file, which must be durable. The caller must remove the file later. It must not write to
-    ///   the file, because the blob may be a hard link to the file.
+    /// - Parameter path: the path of the file. The file must be durable. The caller must not write to it any more, because the blob
+    ///   may be a hard link to the file, and must remove it later.
     func adopt(
         _ path: String, as name: BlobName, checking check: @escaping @Sendable (AttachmentData) throws -> Void
     ) async throws -> AttachmentData
@@ -33,8 +33,8 @@ public protocol BlobStore: Sendable {
     /// Removes a blob. Does nothing if there is no blob with this name.
     func remove(_ name: BlobName) async throws
 
-    /// Calls `body` with every stored blob, in no particular order. These include blobs for which no ``Store`` has a row. Files
-    /// that are not blobs may be passed too; their ``BlobEntry/name`` is nil.
+    /// Calls `body` with every stored blob, in no particular order, even if no ``Store`` has a row for the blob. May also call
+    /// `body` with files that are not blobs. The ``BlobEntry/name`` of these files is nil.
     func entries(_ body: (BlobEntry) async throws -> Void) async throws
 
     /// Removes the partial data of interrupted writes that began before a date.
@@ -51,7 +51,7 @@ public protocol BlobStore: Sendable {
 }
 
 extension BlobStore {
-    /// Whether the blob store contains the blob with the recorded size.
+    /// Whether the blob store contains this blob, and the blob has the size that the database has recorded.
     public func has(_ blob: Blob) async throws -> Bool {
         try await byteCount(of: blob.name) == blob.data.byteCount
     }

@@ -1,7 +1,7 @@
 import HesperModel
 
-/// The rows of a scope, as read for a consistency check. The rows of each kind are ordered by the ID of their object. All kinds are
-/// read in parallel, so memory use does not depend on the size of the scope.
+/// The rows of a scope, as read for a consistency check. The rows of each kind are ordered by the ID of their object. The check
+/// reads all rows of one object, then all rows of the next object, so memory use does not depend on the size of the scope.
 public protocol InspectionSource {
     var head: ScopeHead { get }
     /// The greatest clock of the scope's edits, as recorded in the scope's row; nil if none is recorded.
@@ -13,7 +13,8 @@ public protocol InspectionSource {
     /// The parcels of each object, in the order in which they arrived.
     func parcels() throws -> InspectedRows<InspectedParcel>
     func members() throws -> InspectedRows<InspectedMember>
-    /// The IDs of the tags and attachments that objects hold. An ID occurs several times if several objects hold it.
+    /// The IDs of the tags and attachments that objects hold. If several objects hold the same tag or attachment, its ID occurs
+    /// several times.
     func heldMembers() throws -> InspectedRows<UniqueID>
     func tagNames() throws -> InspectedRows<InspectedTagName>
     func documents() throws -> InspectedRows<InspectedDocument>
@@ -90,7 +91,7 @@ public struct InspectedDeletedObject {
     }
 }
 
-/// A row of the table `edits`, which contains one parcel, with the values of the row's clock columns.
+/// A row of the table `edits`: a parcel, and the values of the row's clock columns.
 public struct InspectedParcel {
     public let object: UniqueID
     public let parcel: Result<Parcel, any Error>
@@ -144,7 +145,7 @@ public struct InspectedDocument {
     public let sortDate: Timestamp
     public let archived: Bool
     public let textClock: Clock?
-    /// Returns whether the terms that are indexed for the note are the terms of the given text.
+    /// Returns whether the note has exactly the terms of the given text in the index.
     public let hasTerms: (String) -> Bool
 
     public init(

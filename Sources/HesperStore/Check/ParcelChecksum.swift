@@ -50,7 +50,7 @@ public struct ParcelChecksum {
     }
 
     /// The checksum calculated from a row that was selected with ``columns``.
-    /// - Parameter body: the body from which the checksum is calculated; nil for the body of the row.
+    /// - Parameter body: a body to use instead of the row's body; nil to use the row's body.
     fileprivate static func of(_ row: some StoredRow, body: [UInt8]? = nil) -> Int64 {
         var sum = ParcelChecksum()
         sum.add(column: 0, of: row)
@@ -81,15 +81,15 @@ public struct ParcelChecksum {
         add(length: bytes.count, bytes)
     }
 
-    /// Adds the length before the bytes, so that the checksum changes if bytes move from one column to the next. The length of
-    /// null is -1.
+    /// Adds the length of a column's value, and then its bytes. Because of the length, the checksum changes if bytes move from one
+    /// column to the next. The length of null is -1.
     private mutating func add(length: Int, _ bytes: UnsafeRawBufferPointer?) {
         add(Int64(length))
         if let bytes { add(bytes) }
     }
 
     private mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        // zlib would return the initial CRC for a null buffer, so an empty buffer must not be passed to it.
+        // An empty buffer may have no address. For a null pointer, zlib would return the initial CRC instead of the current one.
         guard let start = bytes.baseAddress else { return }
         crc = UInt(crc32_z(uLong(crc), start.assumingMemoryBound(to: Bytef.self), bytes.count))
     }
@@ -99,8 +99,9 @@ extension StoredRow {
     /// The checksum calculated from a row that was selected with ``ParcelChecksum/columns``.
     public func parcelChecksum() -> Int64 { ParcelChecksum.of(self) }
 
-    /// The new checksum of a row that was selected with ``ParcelChecksum/columns``, if its body is replaced. If the stored checksum
-    /// is wrong, the new checksum is also wrong, so that the damage is still detected.
+    /// The checksum to store with a row when its body is replaced with `body`. The row must have been selected with
+    /// ``ParcelChecksum/columns``. If the stored checksum is wrong, the new checksum is also wrong, so that the damage is still
+    /// detected.
     public func parcelChecksum(with body: [UInt8]) -> Int64 {
         ParcelChecksum.of(self, body: body) &+ (integer(14) &- ParcelChecksum.of(self))
     }

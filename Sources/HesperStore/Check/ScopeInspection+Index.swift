@@ -35,8 +35,8 @@ extension InspectedState {
     private func inspectTerms(_ document: InspectedDocument?, indexed: Int64, _ report: (String) -> Void) {
         guard case .note(let note)? = entity, let sequence else {
             guard document != nil else { return }
-            // The index is updated after the commit. Entries of an object that was deleted only recently are therefore not an
-            // inconsistency.
+            // The index is updated after the commit. If it does not include the deletion of the note yet, it still has an entry for
+            // the note. This is not an inconsistency.
             if let deletion = deleted?.sequence, entity == nil, deletion > indexed { return }
             return report("\(id) is in the index of terms, but is not a note.")
         }

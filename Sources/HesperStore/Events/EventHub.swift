@@ -13,7 +13,7 @@ public final class EventHub: Sendable {
     /// The maximum number of concurrent streams per device. If the device opens another stream, its oldest stream is ended,
     /// because the connection of that stream is probably lost.
     public static let listenersPerDevice = 8
-    /// The `retryAfter` of refused requests, in seconds.
+    /// The number of seconds after which a client may repeat a refused request (`retryAfter`).
     static let retryAfter: Int64 = 30
     /// The interval, in seconds, at which this server announces all of its listeners again to other servers.
     static let presenceInterval = 20
@@ -37,14 +37,14 @@ public final class EventHub: Sendable {
             for mailbox in listeners.mailboxes { mailbox.announce(sequence) }
         }
 
-        /// Passes a message to the streams of all other devices on this server.
+        /// Passes a message from a device to the streams that the scope's other devices have on this server.
         func put(_ message: ByteBuffer, from device: NodeID, in scope: ScopeID) {
             for (other, mailboxes) in local[scope]?.devices ?? [:] where other != device {
                 for mailbox in mailboxes { mailbox.put(message) }
             }
         }
 
-        /// Sends the number of listening devices, which may have changed, to the scope's listeners on this server.
+        /// Sends the number of listening devices to the scope's listeners on this server. Called when this number may have changed.
         mutating func notifyCount(in scope: ScopeID) {
             guard local[scope] != nil else { return }
             local[scope]?.notifyCount(remote.devices(of: scope))
@@ -156,7 +156,8 @@ public final class EventHub: Sendable {
         }
     }
 
-    /// Sends the pings that are due, and the counts of listening devices that were held back. Must be called every second.
+    /// Sends the pings that are due. If the number of listening devices of a scope has changed, but was not sent because of the
+    /// limit of one update per second, it is sent now. Must be called every second.
     public func tick() {
         state.withLockedValue { state in
             state.second += 1
@@ -179,8 +180,8 @@ public final class EventHub: Sendable {
             case .left(let scope, let device): change(&state, scope, server) { $0.remove(device) }
             case .presenceRequest:
                 state.isPresenceRequested = true
-                // At most one request per second is answered immediately, because all servers send requests simultaneously when
-                // the database becomes available again. The next tick answers the other requests.
+                // When the database becomes available again, all servers send this request at the same time. Therefore at most one
+                // of these requests is answered immediately in each second. The next tick answers all others together.
                 if state.presenceSecond != state.second { sendPresence(&state) }
             }
         }
@@ -215,7 +216,7 @@ public final class EventHub: Sendable {
         for scope in state.remote.expire(at: state.second) { state.notifyCount(in: scope) }
     }
 
-    /// The recently committed sequence number that is recorded for a scope, for tests.
+    /// The sequence number that ``RecentCommits`` contains for a scope. Used by tests.
     func recentCommit(of scope: ScopeID) -> Int64? { state.withLockedValue { $0.recent[scope] } }
 
     // MARK: Polling

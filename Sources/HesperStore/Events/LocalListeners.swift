@@ -28,7 +28,8 @@ struct LocalListeners {
         for mailbox in mailboxes { mailbox.setOthers(others) }
     }
 
-    /// Sends the pings that are due. Also sends the number of listening devices if it was held back. Must be called every second.
+    /// Sends the pings that are due. Also sends the number of listening devices if ``notifyCount(_:)`` did not send it because of
+    /// the limit. Must be called every second.
     mutating func tick(_ remote: @autoclosure () -> Set<NodeID>) {
         for mailbox in mailboxes { mailbox.tick() }
         isCountSent = false

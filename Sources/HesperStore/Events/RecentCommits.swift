@@ -4,7 +4,8 @@ import HesperModel
 /// server may register a listener before such a commit but announce the listener only after the commit. When that announcement
 /// arrives, this server announces the commit.
 struct RecentCommits {
-    /// The minimum time for which a commit is kept, in seconds.
+    /// The interval in seconds at which ``rotate()`` is called. A commit is kept for at least this time, unless ``limit`` is
+    /// exceeded.
     static let seconds = 10
     /// The maximum number of scopes in each of the two generations, `current` and `previous`.
     static let limit = 50_000
@@ -18,6 +19,6 @@ struct RecentCommits {
         current[head.scope] = max(current[head.scope] ?? 0, head.sequence)
     }
 
-    /// Removes the older generation. Must be called every ``seconds``.
+    /// Removes the commits in `previous`, and moves the commits in `current` there. Must be called every ``seconds``.
     mutating func rotate() { (current, previous) = ([:], current) }
 }

@@ -9,7 +9,7 @@ struct RemoteListeners {
 
     private struct Presence {
         var devices: Set<NodeID>
-        /// The second in which the server most recently announced its listeners of the scope.
+        /// The time at which the server most recently announced its listeners of the scope, as counted by ``EventHub/tick()``.
         var second: Int
     }
 

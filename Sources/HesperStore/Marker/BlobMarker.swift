@@ -6,7 +6,8 @@ import HesperModel
 ///     {"format": "hesper-attachments", "formatVersion": 1, "installation": "9c5b0c0d1f2e3a4b",
 ///      "nonce": "41d2c3b4a5968778", "contested": false}
 public struct BlobMarker: Sendable, Equatable {
-    /// The node in the clocks of the installation's servers. All copies of a database have the same node.
+    /// The ID of the installation. It is the node that the installation's servers use in clocks. All copies of a database have the
+    /// same node.
     public let installation: NodeID
     /// A random number. Only the database that wrote the marker most recently knows it; copies of the database that were made
     /// earlier do not.

@@ -21,8 +21,8 @@ public struct BlobStoreRecord: Sendable, Equatable {
         self.acceptedUnknown = acceptedUnknown
     }
 
-    /// Whether a marker with this nonce belongs to the database: the nonce is that of the current marker or of a marker that is
-    /// being written.
+    /// Whether a marker with this nonce belongs to the database. It does if the database has recorded the nonce for the current
+    /// marker, or for a marker that is being written.
     func accepts(_ nonce: UInt64) -> Bool { nonce == currentNonce || nonce == nextNonce }
 
     /// Whether there are more blobs without a row in the database than crashes can leave behind. The database may then be

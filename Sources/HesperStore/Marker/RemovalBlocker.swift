@@ -67,8 +67,8 @@ extension RemovalBlocker: CustomStringConvertible {
             "There are attachments, but the database is empty. \(RemovalBlocker.remedy)"
         case .otherNonce:
             """
-            The marker of the attachments was written by another copy of this database, or by a later state of this \
-            database. \(RemovalBlocker.remedyForCopies)
+            The marker of the attachments was written by another copy of this database, or by this database before an older \
+            copy of it was restored. \(RemovalBlocker.remedyForCopies)
             """
         case .contested:
             """

@@ -24,8 +24,8 @@ public struct MovedTable: Sendable {
     /// The columns, beginning with the columns of the primary key. In a table whose rows belong to a scope, the first column is
     /// the ID of the scope.
     public let columns: [Column]
-    /// The column by which the rows are read in order, so that a target that numbers its rows keeps this order; nil if the order
-    /// does not matter.
+    /// The column by which the rows are sorted when they are read; nil if their order does not matter. If the target numbers its
+    /// rows, it numbers them in this order.
     public let order: String?
 
     init(_ name: String, order: String? = nil, _ columns: KeyValuePairs<String, Kind>) {

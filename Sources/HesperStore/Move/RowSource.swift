@@ -33,9 +33,9 @@ public protocol RowTarget: RowSource {
     func finish(_ installation: Installation, lastScope: Int64) throws
 }
 
-/// The mark of a database that is the target of an unfinished move. Such a database has a lease with this name. The holder of the
-/// lease is the epoch of the installation that is being moved. The table `installation` of the database is empty, so that older
-/// versions of Hesper cannot open it either.
+/// The mark of a database that is the target of an unfinished move. The mark is a lease with the name ``leaseName``. Its holder is
+/// the epoch of the installation that is being moved. The table `installation` remains empty until the move is finished, so that
+/// versions of Hesper that do not know this mark cannot open the database either.
 public enum MoveMarker {
     public static let leaseName = "moving"
 }

@@ -1,8 +1,8 @@
 import HesperModel
 
 /// The revocation of a lost device, and the progress of undoing the changes that the device pushed after a moment (merge.md,
-/// Devices). It is stored permanently: from then on, edits with clocks of the lost device are refused, even if another device sends
-/// them.
+/// Devices). A revocation is stored permanently. The server needs it to reject edits that have a clock of the lost device after the
+/// moment, even if another device sends them.
 public struct Revocation: Sendable, Equatable {
     public let scope: ScopeID
     /// The node of the lost device.
@@ -13,9 +13,9 @@ public struct Revocation: Sendable, Equatable {
     /// lost device are recorded as pushed by the requesting device.
     public let requestedBy: NodeID?
     public let requestDate: Timestamp
-    /// The time after which the device's changes are undone; nil if no changes are undone.
+    /// Changes that the device pushed after this time are undone. Nil if no changes are undone.
     public var moment: Timestamp?
-    /// The pass of the revocation that is being executed.
+    /// The current pass of the revocation.
     public var pass: Pass
     /// The sequence number up to which the current pass has processed all objects.
     public var sequence: Int64
@@ -23,8 +23,8 @@ public struct Revocation: Sendable, Equatable {
     public var finishDate: Timestamp?
     public var counts: Counts
 
-    /// The two passes through the scope. The first pass undoes the device's changes to notes and app objects. Only afterwards is it
-    /// known which tags and attachments the notes hold, so tags and attachments are processed in the second pass.
+    /// The two passes through the scope. The first pass undoes the device's changes to notes and app objects. This can change which
+    /// tags and attachments the notes hold, so tags and attachments are processed in the second pass.
     public enum Pass: Int, Sendable {
         case notesAndObjects
         case tagsAndAttachments

@@ -92,7 +92,7 @@ struct RevocationPlan: Sendable {
 }
 
 extension Snapshot {
-    /// Reads the value of a version of an attribute from the object's history; nil if the value is no longer stored.
+    /// Reads an earlier value of an attribute from the object's history; nil if the value is no longer stored.
     fileprivate func value(
         of attribute: Attribute, _ version: Rewind.Version, of id: UniqueID, in scope: ScopeID
     ) throws -> Value? {

@@ -93,7 +93,7 @@ extension RevocationStep {
         return current
     }
 
-    /// Whether a note holds the tag or attachment with this ID, or one that was merged into it.
+    /// Whether a note holds the tag or attachment with this ID, or an object that was merged into this tag or attachment.
     private func isHeld(_ id: UniqueID, in transaction: any Transaction) throws -> Bool {
         let bag = transaction.bag(of: revocation.scope)
         var (pending, known): ([UniqueID], Set<UniqueID>) = ([id], [])
@@ -117,8 +117,8 @@ extension Revocation.Counts {
         }
     }
 
-    /// Counts each rejected element of the push as kept. For example, an element is rejected if it would restore an attachment
-    /// that another note now holds.
+    /// Adds the number of rejected elements of the push to ``kept``. For example, an element is rejected if it would restore an
+    /// attachment that another note now holds.
     mutating func count(_ receipts: [Receipt]) {
         kept += receipts.count { $0.status == .rejected }
     }

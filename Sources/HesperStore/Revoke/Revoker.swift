@@ -12,7 +12,8 @@ public struct Revoker: Sendable {
     public static let pauseAfterFailure = Duration.seconds(60)
     /// The maximum number of objects that are examined in one step.
     static let examined = 1_000
-    /// The maximum number of objects that are changed in one transaction. Notes that must give up an attachment are not counted.
+    /// The maximum number of objects that are changed in one transaction. If an attachment is moved back from one note to another,
+    /// only the note that receives it is counted.
     static let batch = 100
     /// The size of a step, in bytes. A step ends when the execution of its plans would load and write at least this number of
     /// bytes.

@@ -2,11 +2,11 @@ import HesperModel
 
 /// A search for notes, with limits on the cost of each page.
 public struct Search: Sendable, Equatable {
-    public enum Order: String, Sendable { case newest, relevance }
+    public enum Order: String, Sendable { case newest, oldest, relevance }
 
     public var query: SearchQuery
-    /// The requested tag and all tags that were merged into it. Only notes that hold at least one of these tags are found. Nil if
-    /// notes with any tags or none are found.
+    /// The requested tag and all tags that were merged into it. Only notes that hold at least one of these tags are found. Nil to
+    /// find notes regardless of their tags.
     public var tags: [UniqueID]?
     public var archived: Bool?
     public var order: Order

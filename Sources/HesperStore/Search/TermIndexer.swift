@@ -5,7 +5,8 @@ import HesperModel
 public actor TermIndexer {
     private let store: any Store
     private let throttle = WriterThrottle()
-    /// The maximum number of objects in a slice. A slice is the part of one scope that is indexed in one go.
+    /// The maximum number of objects in a slice. A slice consists of the objects of one scope that one call of
+    /// ``Transaction/indexTerms(of:limit:)`` indexes.
     static let objectsPerSlice = 200
     /// The size of a slice in bytes. A slice ends with the object that reaches this size, so that pushes do not wait long for the
     /// writer.
@@ -15,9 +16,9 @@ public actor TermIndexer {
     /// The time between two polls of the database when no scope had to be indexed.
     static let pause = Duration.milliseconds(500)
     public static let pauseAfterFailure = Duration.seconds(5)
-    /// The duration of the pause after a transaction, as a multiple of the transaction's duration, while this process makes no
-    /// other commits. The pause leaves time for other processes, whose commits this process does not count. While this process
-    /// makes other commits, ``WriterThrottle/restPerWork`` applies instead.
+    /// The duration of the pause after a transaction, as a multiple of the transaction's duration. It applies while this process
+    /// makes no other commits. The pause is necessary because other processes may commit, and this process does not count their
+    /// commits. While this process makes other commits, ``WriterThrottle/restPerWork`` applies instead.
     static let restPerWorkWhileIdle = 1
     /// The maximum time for which a search waits until the index is up to date.
     public static let searchWait = Duration.milliseconds(500)
@@ -26,8 +27,8 @@ public actor TermIndexer {
     /// The scope that was indexed most recently; nil at the start.
     private var lastScope: ScopeID?
 
-    /// - Parameter commits: returns the number of commits by this process other than those of the indexer. While the number does
-    ///   not change, the writer is considered idle.
+    /// - Parameter commits: returns the number of commits by this process, without the commits of the indexer. While the number
+    ///   does not change, the pauses of the indexer are shorter.
     public init(store: any Store, commits: @escaping @Sendable () -> Int = { 0 }) {
         self.store = store
         self.commits = commits

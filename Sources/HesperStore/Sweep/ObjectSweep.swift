@@ -77,8 +77,8 @@ struct ObjectSweep: Sendable {
 
     // MARK: Attachments
 
-    /// Determines whether and when the object's blob can be removed. It can be removed if the attachment object does
-    /// not exist, or if no object holds the attachment, each after a delay (merge.md, Deleting).
+    /// Determines whether and when the object's blob can be removed. It can be removed some time after its arrival if no attachment
+    /// object exists. It can also be removed if no object has held the attachment for some time (merge.md, Deleting).
     private func examineBlob(
         _ state: ObjectState?, _ sweep: DueSweep, in snapshot: any Snapshot, _ findings: inout SweepFindings
     ) throws {
@@ -96,7 +96,7 @@ struct ObjectSweep: Sendable {
 }
 
 extension ObjectState? {
-    /// Whether the state is that of an existing attachment.
+    /// Whether this is the state of an existing attachment.
     var isLiveAttachment: Bool {
         if case .entity(.attachment(let attachment), _)? = self { attachment.exists } else { false }
     }

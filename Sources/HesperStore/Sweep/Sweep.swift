@@ -65,7 +65,8 @@ public struct StoredVersion: Sendable, Hashable {
     }
 }
 
-/// Values in one row of the table `edits`, which a sweep records, or removes after later values have superseded them.
+/// Values in one row of the table `edits`. A sweep records the values when it reads the row, and removes them when they are
+/// superseded and have expired.
 public struct SweptEdit: Sendable, Equatable {
     /// The position of the row in the order of arrival.
     public let position: Int64

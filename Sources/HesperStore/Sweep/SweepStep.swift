@@ -8,7 +8,7 @@ enum SweepStep: Sendable, Equatable {
     case reschedule(DueSweep, next: Timestamp?)
     case finish(DueSweep)
 
-    /// The due sweep of the object for which this step was decided.
+    /// The sweep that this step belongs to.
     var sweep: DueSweep {
         switch self {
         case .record(_, let sweep), .drop(_, let sweep), .purge(_, let sweep), .reschedule(let sweep, _),
@@ -42,7 +42,7 @@ struct SweepFindings: Sendable, Equatable {
 
     enum BlobAction: Sendable, Equatable {
         case none
-        /// Removes the blob, because its attachment object was not created in time.
+        /// Removes the blob, because its attachment object does not exist.
         case remove
         /// Deletes the attachment and its blob, because no object has held the attachment for the grace period.
         case deleteAttachment

@@ -27,7 +27,7 @@ public protocol SweepSnapshot {
     func removedBlobs(limit: Int) throws -> [BlobName]
     /// The uploads of all scopes that began before a date, the oldest first.
     func uploads(before date: Timestamp, limit: Int) throws -> [(scope: ScopeID, upload: Upload)]
-    /// Whether the database has no accounts and no blobs of deleted accounts that still have to be removed.
+    /// Whether the database has no accounts, and no blobs that still have to be removed from the blob store.
     func isEmpty() throws -> Bool
     /// The state of the blob store. If it is read in a transaction, its row is locked.
     func blobStoreRecord() throws -> BlobStoreRecord
@@ -42,12 +42,12 @@ public protocol SweepSnapshot {
 /// The writes that the sweeper needs.
 public protocol SweepTransaction: SweepSnapshot {
     /// Acquires or renews a lease.
-    /// - Parameter holder: the process that requests the lease. No other holder can acquire the lease until `end`.
+    /// - Parameter holder: the process that requests the lease. No other holder can acquire the lease before the date `end`.
     /// - Returns: whether `holder` has the lease now.
     func takeLease(_ name: String, for holder: Int64, at date: Timestamp, until end: Timestamp) throws -> Bool
     func endLease(_ name: String, of holder: Int64) throws
-    /// Claims objects that are due, beginning with the objects that have been due for the longest time. No other process can
-    /// claim these objects until `claim`.
+    /// Claims objects that are due, beginning with the objects that have been due for the longest time. No other process can claim
+    /// these objects before the date `claim`.
     func claimSweeps(dueBy date: Timestamp, limit: Int, until claim: Timestamp) throws -> [DueSweep]
     /// Records the values of an edit, and records that the edit has been examined.
     func record(_ edit: SweptEdit, of sweep: DueSweep) throws
@@ -67,8 +67,8 @@ public protocol SweepTransaction: SweepSnapshot {
     /// Deletes the row of a blob that has been removed from the blob store.
     func forgetRemovedBlob(_ name: BlobName) throws
     func set(_ record: BlobStoreRecord) throws
-    /// Deletes the records of idempotency keys of all scopes that were made at `date` or earlier, the oldest first and at most
-    /// `limit`.
+    /// Deletes the records of idempotency keys that were made at `date` or earlier, in all scopes. At most `limit` records are
+    /// deleted, the oldest first.
     /// - Returns: the number of deleted records.
     func deleteIdempotencyRecords(until date: Timestamp, limit: Int) throws -> Int
     /// Records a blob for which ``SweepSnapshot/isKnown(_:)`` is false, and the date at which the blob was discovered. If the

@@ -32,7 +32,7 @@ extension Sweeper {
         return watch.allowsRemoval(at: now())
     }
 
-    /// Sets ``removalBlocker``. A blocker is reported when it changes, and then every hour.
+    /// Sets ``removalBlocker``. Reports a blocker when it differs from the previous one, and once an hour while it remains.
     private func setRemovalBlocker(_ blocker: RemovalBlocker?, _ report: (SweepEvent) -> Void) {
         let now = now()
         if let blocker {
@@ -57,8 +57,8 @@ struct MarkerWatch: Sendable {
     var nextRenewal = Timestamp(clamping: .min)
     /// The time at which this process most recently wrote a marker; nil if it has not written one.
     var renewalDate: Timestamp?
-    /// No attachments are removed before this time. It is set by this process's first renewal of the marker. Nil before
-    /// that, and while the state of the marker prevents the removal of attachments.
+    /// No attachments are removed before this time. The first renewal of the marker by this process sets this time. Nil before the
+    /// first renewal, and while the state of the marker prevents the removal of attachments.
     var settlingEnd: Timestamp?
 
     func isDue(at now: Timestamp) -> Bool { nextCheck <= now }

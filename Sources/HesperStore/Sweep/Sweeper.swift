@@ -30,8 +30,8 @@ public actor Sweeper {
     static let batch = 100
     /// The maximum number of steps that are written before the lease is renewed.
     static let steps = 500
-    /// The time until a claim expires, in milliseconds. It is longer than ``Sweep/firstCheckDelay``. A change during the
-    /// examination therefore sets an earlier due date. The sweeper compares the due date to detect the change.
+    /// The time until a claim expires, in milliseconds. It is longer than ``Sweep/firstCheckDelay``, so a change during the
+    /// examination sets a due date before the end of the claim. The sweeper detects the change by this earlier due date.
     static let claim = 2 * Sweep.firstCheckDelay
 
     /// - Parameter queue: the server's push queue, to which deletions of attachments are submitted.

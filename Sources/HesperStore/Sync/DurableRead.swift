@@ -1,9 +1,9 @@
 import HesperModel
 
 extension Store {
-    /// Reads data on which an irreversible action will be based. If a standby becomes the primary, visible commits that it has not
-    /// received are lost. Therefore this function makes a commit of its own after the read and waits until the standbys confirm it.
-    /// A standby that has received this commit has also received all earlier commits.
+    /// Reads data on which an irreversible action will be based. If a standby becomes the primary, the commits that this standby
+    /// has not received are lost, even if they were visible to readers. Therefore this function makes a commit of its own after the
+    /// read and waits until the standbys confirm it. A standby that has received this commit has also received all earlier commits.
     /// - Throws: ``StoreError`` if the commit was not confirmed. The data must not be used in that case.
     public func readDurably<T: Sendable>(_ body: @escaping @Sendable (any Snapshot) throws -> T) async throws -> T {
         let reader = Int64.random(in: 1 ... .max)

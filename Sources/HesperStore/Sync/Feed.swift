@@ -11,8 +11,8 @@ public struct Feed: Sendable {
     public let limit: Int
     /// A page ends when it contains at least this number of bytes of objects.
     public let bytes: Int
-    /// The objects that the reader itself has just pushed, with their sequence numbers. Such an object is left out of the page if
-    /// its sequence number has not changed since.
+    /// The objects that the reader itself has just pushed, with their sequence numbers. An object is left out of the page if its
+    /// sequence number is still the same, because the reader already has it.
     public var echoes: [UniqueID: Int64] = [:]
 
     public init(
@@ -144,8 +144,8 @@ public struct Feed: Sendable {
         var isFull = false
         var last: Int64?
         var scan = scan
-        // The limit allows for the objects that are left out and for those that still fit on the page. One additional row shows
-        // whether there is another page.
+        // The scan needs a row for each object that may be left out, and a row for each object that still fits on the page. One
+        // additional row shows whether there is another page.
         scan.limit = known.count + max(limit - page.size.objects, 0) + 1
         try snapshot.scan(scan, in: page.head.scope) { row in
             if page.size.objects >= limit || page.size.bytes >= bytes {

@@ -8,7 +8,7 @@ import HesperModel
 ///
 /// An account cannot delay the pushes of other accounts for long. Scopes are served in round-robin order. A commit contains either
 /// several jobs with at most ``groupBytes`` together or a single larger job. After the commit of a large job, only small jobs are
-/// committed for the same length of time.
+/// committed, for as long as that commit took.
 public actor PushQueue {
     private let store: any Store
     private let committed: @Sendable ([ScopeHead]) -> Void

@@ -22,7 +22,7 @@ public struct ScopeHead: Sendable, Equatable {
     }
 }
 
-/// The state of a scope that its listeners depend on.
+/// The data of a scope that the server reads to update the listeners of the scope.
 public struct ScopeStatus: Sendable, Equatable {
     public let sequence: Int64
     /// The devices that are signed in; empty if the account is disabled.

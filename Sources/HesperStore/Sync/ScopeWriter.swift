@@ -103,7 +103,7 @@ private func echoes(
 }
 
 extension Receipt {
-    /// The problem for which the receipt's first refused part was refused; nil if no part was refused.
+    /// The first problem in the receipt, either of the whole element or of a field; nil if nothing was refused.
     fileprivate var firstProblem: Problem? {
         problem ?? fields.sorted { $0.key < $1.key }.lazy.compactMap(\.value.problem).first
     }

@@ -1,7 +1,7 @@
 /// Limits the share of time in which background work writes to the database, so that pushes are hardly delayed. Background work
 /// is split into small transactions with pauses between them.
 public struct WriterThrottle: Sendable {
-    /// The time after which a transaction starts no further item. It does not include the commit.
+    /// When a transaction has run for this time, it ends after the current item. The duration of the commit is not included.
     public static let budget = Duration.milliseconds(5)
     /// The duration of a pause, as a multiple of the duration of the transaction before it.
     public static let restPerWork = 9

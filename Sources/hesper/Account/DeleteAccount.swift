@@ -25,8 +25,9 @@ extension AccountCommand {
             if !yes { try confirm(account, usage) }
             let blobs = try await dataOptions.openBlobs()
             let claim = BlobClaim(store: store, blobs: blobs)
-            // The marker is a file that names the database of the attachments. If it does not exist yet, it is created before the
-            // account is deleted, because only the account shows that the attachments belong to this database.
+            // The marker is a file beside the attachments that names their database. If it does not exist yet, it is created before
+            // the account is deleted. Otherwise, if this is the last account, the remaining attachments would seem to belong to a
+            // lost database.
             if try await claim.removalBlocker() == .unmarked { _ = try await claim.renew() }
             try await store.write { try $0.deleteAccount(account.uniqueID) }
             store.signals?.send([.sessionsChanged(account.scope)])

@@ -8,8 +8,7 @@ struct BackupWork {
     let store: SQLiteStore
     let blobs: any BlobStore
     let folder: BackupFolder
-    /// An earlier backup on the same file system. Files that the earlier backup contains are not copied but linked; nil to copy all
-    /// files.
+    /// An earlier backup on the same file system. Files that it contains are linked instead of copied. Nil to copy all files.
     var earlier: BackupFolder?
     /// Whether to show progress on the terminal.
     var showsProgress = true
@@ -23,8 +22,8 @@ struct BackupWork {
         var missing: [String] = []
     }
 
-    /// The maximum number of attempts. A new attempt is made if an attachment was removed between the copy of the database and the
-    /// copy of its data.
+    /// The maximum number of attempts. A new attempt is made if an attachment is in the copy of the database, but its data was
+    /// removed before it could be copied.
     private static let attempts = 5
 
     func run() async throws -> Report {
@@ -49,8 +48,8 @@ struct BackupWork {
     }
 
     /// Copies the data of attachments that the folder does not contain yet.
-    /// - Returns: the attachments whose data is missing. Nil if the backup must start again, because an attachment was removed
-    ///   meanwhile and this is not the last attempt.
+    /// - Returns: the attachments whose data is missing. Nil if an attachment was removed during the backup and this is not the
+    ///   last attempt. In that case the backup must start again.
     private func copyBlobs(_ known: [Blob], _ report: inout Report, isLastAttempt: Bool) async throws -> [BlobName]? {
         var missing: [BlobName] = []
         var progress = showsProgress ? ProgressBar(total: known.count, label: "attachments checked") : nil

@@ -20,7 +20,7 @@ struct DataFolders {
         let attachments = try settings.attachments()
         if !S3Location.isURL(attachments) { folders.append(Folder(path: attachments, contents: "the attachments")) }
         folders += [
-            // The default folder for attachments is included even if attachments are stored elsewhere. If the operator removes the
+            // The default folder for attachments is included even if another location is set for them. If the operator removes that
             // setting later, the server uses the default folder.
             Folder(path: settings.defaultAttachments, contents: "the attachments"),
             Folder(path: settings.uploads, contents: "the uploads"),

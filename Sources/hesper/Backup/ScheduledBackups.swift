@@ -17,7 +17,8 @@ struct ScheduledBackups: Service {
     let meter: BackupMeter
     let logger: Logger
 
-    /// The maximum time between two checks of whether a backup is due. It is short because the clock may be changed.
+    /// The maximum time between two checks of whether a backup is due. It is short, so that a change of the machine's clock is
+    /// noticed soon.
     private static let checkInterval = Duration.seconds(60)
     private static let backoff = Backoff(first: .seconds(60), longest: .seconds(3_600))
 

@@ -46,7 +46,7 @@ struct CaptureMail: AsyncParsableCommand {
         else { throw Failure("The access token is not valid.", .noPermission) }
         guard access.scopes == [.append] else {
             throw Failure(
-                "The only scope of the access token must be append, because other servers see the addresses of messages.",
+                "The only scope of the access token must be append, because other mail servers can see the token in the address.",
                 .noPermission)
         }
         let settings = try dataOptions.settings().server()
@@ -81,7 +81,7 @@ struct CaptureMail: AsyncParsableCommand {
         var bytes: [UInt8] = []
         while let part = try FileHandle.standardInput.read(upToCount: 1 << 20), !part.isEmpty {
             bytes += part
-            // The message is too large. MailMessage then throws an error.
+            // If the message is too large, the rest of it is not read. MailMessage then throws an error.
             if bytes.count > MailMessage.maximumBytes { break }
         }
         return bytes

@@ -5,9 +5,9 @@ import X509
 
 /// The certificate authority of one installation. It signs only the certificate of the installation's server.
 ///
-/// The authority's own certificate restricts what it may sign: only certificates of servers, no subordinate authorities, and
-/// only the names of this server and names that are local to a private network. If an attacker steals the key, devices that
-/// trust this authority still reject certificates for internet sites.
+/// The authority's own certificate restricts what the authority may sign: certificates of servers, but not of subordinate
+/// authorities. The names in these certificates must be names of this server or names that are local to a private network. If an
+/// attacker steals the key, devices that trust this authority still reject certificates for internet sites.
 struct LocalAuthority: Sendable {
     let pair: CertificatePair
 

@@ -76,9 +76,8 @@ struct OwnCertificate: Sendable {
 
     private func knownAuthority() throws -> LocalAuthority? {
         guard let certificate = try folder.contents(of: OwnCertificate.authority) else {
-            // The authority's certificate does not exist. It is always written before the server's certificate. If the server's
-            // certificate exists, the authority's certificate was lost. Otherwise no authority was ever used, and a new one can be
-            // created.
+            // The authority's certificate does not exist. If the server's certificate exists, the authority's certificate was lost,
+            // because it is always written first. Otherwise no authority was ever used, and a new one can be created.
             guard try folder.contents(of: OwnCertificate.server) == nil else {
                 throw unusable("\(OwnCertificate.authority) is missing")
             }
@@ -110,7 +109,7 @@ struct OwnCertificate: Sendable {
             authority.hasSigned(found), let names = try? found.extensions.subjectAlternativeNames,
             Set(names) == Set(certified(by: authority).map(\.general))
         else { return nil }
-        // If the clock was set back, the certificate may not be valid yet.
+        // A certificate that is not valid yet cannot be used. This happens if the clock was set back.
         let soon = min(now + LocalAuthority.seconds(OwnCertificate.daysToRenew), authority.certificate.notValidAfter)
         return found.notValidBefore <= now && soon <= found.notValidAfter ? found : nil
     }

@@ -65,8 +65,8 @@ struct DataDiagnosis {
     /// The number of accounts to read. It is one more than the maximum, to detect that not all accounts are listed.
     private static let clockLimit = maximumAccounts + 1
 
-    /// Findings about accounts that contain edits dated far in the future. A server would now refuse such edits. It accepted them
-    /// when its own clock was wrong.
+    /// Findings about accounts with edits whose dates are far in the future. The server usually refuses these edits. It accepted
+    /// them when its own clock was wrong.
     private static func ahead(_ clocks: [AccountClock]) -> [Diagnosis] {
         let now = Timestamp.now
         let ahead = clocks.filter { $0.clock.timestamp > now.adding(Int64(Limits.clockAhead)) }

@@ -36,7 +36,8 @@ struct FolderDiagnosis {
         return found.isEmpty ? [.ok("The \(contents) folder \(path) is private and has enough free space.")] : found
     }
 
-    /// Findings about database files that other users can access. They include the additional files that SQLite creates.
+    /// Returns a finding for each database file that other users can access. The additional files that SQLite creates are checked
+    /// too.
     private func readableFiles() -> [Diagnosis] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return names.sorted().filter { $0.hasPrefix("hesper.") }.flatMap { name -> [Diagnosis] in

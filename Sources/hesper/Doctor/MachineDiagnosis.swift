@@ -7,7 +7,7 @@ struct MachineDiagnosis {
     let settings: Settings
 
     /// The time before the expiry of a certificate at which warnings begin, in milliseconds. Automatic renewal usually begins
-    /// earlier, so it has failed several times if a certificate is not renewed by then.
+    /// earlier. If a certificate has not been renewed by this time, the renewal has probably failed several times.
     private static let notice: Int64 = 14 * 86_400_000
 
     func all() -> [Diagnosis] { certificate() + clock() + files() }
@@ -27,8 +27,8 @@ struct MachineDiagnosis {
         }
     }
 
-    /// Checks whether the machine's clock is behind: it is if it shows a time before this binary was built. In that case, the
-    /// server refuses edits of devices with a correct clock (merge.md, Clocks).
+    /// Checks whether the machine's clock is behind. This is certain if the clock shows a time before this binary was built. A
+    /// server whose clock is behind refuses edits of devices with a correct clock (merge.md, Clocks).
     private func clock() -> [Diagnosis] {
         let attributes = try? FileManager.default.attributesOfItem(atPath: ShareFolder.binary)
         if let built = attributes?[.modificationDate] as? Date, built > Date() {

@@ -22,7 +22,7 @@ struct Import: AsyncParsableCommand {
 
             A note is identified by its ID in the app or, in a folder, by the name of the folder and the relative path of the \
             file. Importing again, on this or another machine, creates no duplicates: changes of the source are merged with \
-            changes of the note, and deleted notes stay deleted. If a folder has another name, new notes are created.
+            changes of the note, and deleted notes stay deleted. If you rename the folder, its files become new notes.
 
             A zip created by hesper export is imported with the original IDs, into the same or another account. Later changes \
             in the account are not undone.

@@ -12,8 +12,8 @@ struct SyncCommand: AsyncParsableCommand {
 
             Every .md, .markdown and .txt file is a note. If a file and its note were both changed, the texts are merged. A file \
             that was deleted here deletes its note after five minutes. The file of a note that was deleted elsewhere is moved to \
-            FOLDER/.hesper/trash. Files to which notes link are attachments, and attachments are files. docs/mirror.md describes \
-            all cases.
+            FOLDER/.hesper/trash. Any other file becomes an attachment if a note links to it. Every attachment of a note becomes \
+            a file. docs/mirror.md describes all cases.
 
             This command needs no server on this machine: it is a client like the web app. The state of a folder is in \
             $XDG_STATE_HOME/hesper, by default ~/.local/state/hesper.
@@ -34,7 +34,7 @@ struct SyncCommand: AsyncParsableCommand {
     @Flag(help: "Show what would be done, without doing it.") var dryRun = false
     @Flag(help: "Do not ask for confirmation before the first sync.") var yes = false
     @Flag(help: "Change only the folder. Do not send changes that were made in it.") var pullOnly = false
-    @Flag(help: "Also delete the notes of many missing files, and send many files that have earlier contents again.")
+    @Flag(help: "Delete notes even if many files are missing, and send files even if many have earlier contents again.")
     var confirmDeletions = false
     @Flag(help: "Sync a folder that another machine has synced.") var takeOver = false
     @Flag(help: "Show what is not synced, and why.") var status = false

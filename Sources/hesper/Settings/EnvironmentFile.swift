@@ -23,8 +23,7 @@ struct EnvironmentFile: Equatable {
     init(_ text: String) {
         var state = State.beforeKey
         var (key, value) = ("", "")
-        // The length of the value without trailing white space, which is removed. Trailing white space that is quoted or escaped is
-        // kept.
+        // The length of the value without trailing white space. Trailing white space is removed, unless it is quoted or escaped.
         var lengthToKeep = 0
 
         func end(into variables: inout [String: String]) {

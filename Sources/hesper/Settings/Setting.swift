@@ -1,7 +1,7 @@
 import HesperServer
 
-/// A setting. It can be set by an option, by an environment variable or in a settings file. ``row`` contains its other
-/// properties. `docs/operating.md` has the same table of settings.
+/// A setting. It can be set by an option, by an environment variable or in a settings file. ``row`` contains its other properties.
+/// A table in `docs/operating.md` lists all settings with these properties.
 enum Setting: String, CaseIterable {
     case host
     case port

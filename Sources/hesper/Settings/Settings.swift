@@ -185,7 +185,7 @@ struct Settings {
         return url
     }
 
-    /// The public URL of the server. If it is not set, the address on which the server listens.
+    /// The public URL of the server or, if it is not set, the URL of the address on which the server listens.
     func origin() throws -> String {
         if let url = try url() { return url }
         var server = ServerSettings()

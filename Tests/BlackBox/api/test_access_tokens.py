@@ -32,7 +32,8 @@ def create(owner: Client, scopes: list[str], **fields: object) -> Client:
 
 
 def table() -> dict[str, tuple[str, bool]]:
-    """The table of protocol.md: the scope of each route, and whether tokens with a tag can use it."""
+    """The table of protocol.md: the scope of each route, and whether tokens with a tag can use it. Some routes have another row with a
+    query."""
     text = (ROOT / "docs/protocol.md").read_text().split("## Access tokens")[1].split("\n## ")[0]
     rows = re.findall(r"^\| `([A-Z]+ /\S+)` \| `(\w+)` \| (yes|no) \|$", text, re.MULTILINE)
     assert len(rows) > 30
@@ -190,10 +191,14 @@ def scripts(owner: Client) -> Iterator[dict[str, Client]]:
 
 
 def test_the_table_has_only_routes_that_exist() -> None:
-    assert set(table()) <= {f"{method} {path}" for method, path in operations()}
+    assert {route.partition("?")[0] for route in table()} <= {f"{method} {path}" for method, path in operations()}
 
 
-@pytest.mark.parametrize(("method", "path"), operations(), ids=lambda value: value)
+def rows_with_a_query() -> list[tuple[str, str]]:
+    return [(method, path) for method, path in (route.split(" ") for route in table()) if "?" in path]
+
+
+@pytest.mark.parametrize(("method", "path"), operations() + rows_with_a_query(), ids=lambda value: value)
 def test_every_route_by_every_scope(scripts: dict[str, Client], method: str, path: str) -> None:
     """A route that the table does not list refuses every token. The requests name no existing object, and have an empty body
     that is invalid or does nothing, so that those that are allowed change nothing."""
@@ -279,6 +284,40 @@ def test_a_token_with_a_tag_uses_only_notes_with_the_tag(owner: Client, tag: str
     check_problem(script.get(f"/v1/notes/{put['uniqueID']}"), "not-found", 404)
 
 
+def test_lists_of_a_token_with_a_tag(owner: Client, tag: str) -> None:
+    script = create(owner, ["read"], tag=tag)
+    name = owner.get(f"/v1/tags/{tag}").json()["name"]
+    other = owner.post("/v1/tags", {"name": f"Other {uuid.uuid4()}"}).json()
+    own = [owner.post("/v1/notes", {"text": text, "tags": tags}).json()["uniqueID"] for text, tags in
+           (("Milk", [tag]), ("Bread", [tag, other["uniqueID"]]))]  # fmt: skip
+    owner.post("/v1/notes", {"text": "secret", "tags": [other["uniqueID"]]})
+    owner.post("/v1/notes", {"text": "secret"})
+
+    def found(**parameters: str) -> list[str]:
+        response = script.get("/v1/notes", params={"sort": "sortDate", "order": "asc", **parameters})
+        assert response.status_code == 200, response.text
+        return [note["uniqueID"] for note in response.json()["notes"]]
+
+    assert sorted(found()) == sorted(found(tag=tag)) == sorted(own)
+    assert found(tag=other["uniqueID"]) == own[1:] and found(tag=str(uuid.uuid4())) == []
+    page = script.get("/v1/notes?sort=sortDate&limit=1", headers={"Prefer": "return=array"})
+    rest = script.get(page.links["next"]["url"]).json()
+    assert {page.json()[0]["uniqueID"], rest["notes"][0]["uniqueID"]} == set(own) and "nextCursor" not in rest
+    # Of the tags, it sees its own.
+    for wanted, ids in ((name.upper(), [tag]), (other["name"], []), ("none", [])):
+        assert [each["uniqueID"] for each in script.get("/v1/tags", params={"name": wanted}).json()["tags"]] == ids
+        answer = script.get("/v1/tags", params={"name": wanted}, headers={"Prefer": "return=array"})
+        assert [each["uniqueID"] for each in answer.json()] == ids
+    # The feeds, also as an array, and the search have no filter.
+    for path in ("/v1/notes", "/v1/notes?tag=" + tag, "/v1/tags", "/v1/search?tag=" + tag):
+        check_problem(script.get(path, headers={"Prefer": "return=array"}), "insufficient-scope", 403)
+    owner.patch(f"/v1/notes/{own[0]}", {"tags": []})
+    assert found() == own[1:]
+    owner.delete(f"/v1/tags/{tag}")
+    for path in ("/v1/notes?sort=sortDate", f"/v1/tags?name={name}"):
+        check_problem(script.get(path), "insufficient-scope", 403)
+
+
 def test_a_token_follows_its_tag(owner: Client, tag: str) -> None:
     script = create(owner, ["read", "append"], tag=tag)
     note = script.post("/v1/notes", {"text": "Milk"}).json()["uniqueID"]
@@ -293,6 +332,8 @@ def test_a_token_follows_its_tag(owner: Client, tag: str) -> None:
     assert response.status_code == 200, response.text
     assert script.get(f"/v1/notes/{note}").json()["tags"] == [into["uniqueID"]]
     assert script.post("/v1/notes", {"text": "Bread"}).json()["tags"] == [into["uniqueID"]]
+    notes = script.get("/v1/notes?sort=sortDate").json()["notes"]
+    assert sorted((each["text"], each["tags"]) for each in notes) == [("Bread", [into["uniqueID"]]), ("Milk", [into["uniqueID"]])]
     owner.delete(f"/v1/tags/{into['uniqueID']}")
     for response in (script.get(f"/v1/notes/{note}"), script.post("/v1/notes", {"text": "x"})):
         check_problem(response, "insufficient-scope", 403)

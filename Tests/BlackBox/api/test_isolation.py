@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.both_stores, pytest.mark.thorough_on_postgresql, pytes
 # Strings that do not identify anything. All other strings of the contract, except dates, must be in a probe.
 PLAIN = {
     "text", "textBaseValue", "name", "scopes", "tagNames", "objectType", "objectTypes", "mimeType", "filename", "preview", "sha256",
-    "currentPassword", "newPassword", "password", "q", "sort", "closeAfter", "Range", "Upload-Complete",
+    "currentPassword", "newPassword", "password", "q", "sort", "order", "closeAfter", "Range", "Upload-Complete",
     "/changes/notes/*/clocks/attributes/{}",
     "/changes/tags/*/clocks/attributes/{}", "/changes/objects/*/clocks/attributes/{}",
     # Texts and files of objects have names that an app chose. The IDs in `files` are probed below, although they have no type.
@@ -153,7 +153,10 @@ PROBES = [
     Probe("listenToEvents", headers={"Last-Event-ID": "{token_changes}"}),
     Probe("sendEphemeral", body=ID | {"data": {}}),
     Probe("listNotes", query={"since": "{token_notes}"}, status=(410,)),
+    Probe("listNotes", query={"sort": "sortDate", "tag": "{id}"}),
+    Probe("listNotes", query={"sort": "sortDate", "cursor": "{cursor_search}"}),
     Probe("listTags", query={"since": "{token_tags}"}, status=(410,)),
+    Probe("listTags", query={"name": "{name}"}),
     Probe("listObjects", query={"since": "{token_objects}"}, status=(410,)),
     Probe("listDeletedObjects", query={"since": "{token_deleted}"}, status=(410,)),
     # DeletedObjects

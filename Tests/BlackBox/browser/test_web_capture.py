@@ -1,6 +1,9 @@
 """Text that another app shares: the address /capture, which the manifest names, and the page on which it is saved."""
 
 import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlencode
 
 import pytest
@@ -15,6 +18,30 @@ def visit(app: App, **shared: str) -> None:
     target = manifest["share_target"]
     assert target["method"] == "GET"
     app.page.goto(f"{app.url}{target['action']}?{urlencode({target['params'][name]: text for name, text in shared.items()})}")
+
+
+class Elsewhere(BaseHTTPRequestHandler):
+    """A web page of another site."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        title = "<!doctype html><title>Rye &amp; salt</title>"
+        self.wfile.write(f"{title}<p>Not this.</p><p id=recipe>A &lt;b&gt;recipe, {'è' * 20_000}</p>".encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://localhost:{server.server_port}"  # another site than 127.0.0.1
+        server.shutdown()
+        thread.join()
 
 
 def field(app: App) -> Locator:
@@ -57,6 +84,46 @@ def test_shared_text_is_saved_only_on_a_click(signed_up: App):
     app.page.go_back()
     expect(field(app)).to_have_count(0)
     assert count(app) == 1
+
+
+def test_the_bookmarklet_on_a_page_of_another_site(signed_up: App, elsewhere: str):
+    app = signed_up
+    app.go("#/devices")
+    link = app.page.get_by_role("link", name="Save to Hesper")
+    code = link.get_attribute("href")
+    assert code.startswith("javascript:")
+    # The page itself does not run it: the policy would report a violation.
+    link.click()
+    expect(app.toast("Drag this link to the bookmarks bar")).to_be_visible()
+    app.button("Copy the link").click()
+    expect(app.toast("Copied")).to_be_visible()
+    page = app.context.new_page()
+    page.goto(f"{elsewhere}/bread?a=1&b=2#salt")
+    page.evaluate(
+        """code => {
+          const link = document.createElement("a")
+          link.href = code
+          document.body.append(link)
+          link.focus()
+          getSelection().selectAllChildren(recipe)
+        }""",
+        code,
+    )
+    with app.context.expect_page() as opened:
+        page.keyboard.press("Enter")
+    window = App(app.context, app.url, first=app)
+    window.page.close()
+    window.page = opened.value
+    # The text may be longer than the server accepts in an address.
+    text = f"Rye & salt\n\nA <b>recipe, {'è' * 20_000}\n\n{elsewhere}/bread?a=1&b=2#salt"
+    expect(field(window)).to_have_value(text)
+    assert window.page.url == f"{app.url}/#/capture"
+    assert window.page.evaluate("opener") is None
+    assert page.url == f"{elsewhere}/bread?a=1&b=2#salt" and count(app) == 0
+    window.button("Save note").click()
+    window.expect_text(text)
+    app.wait_for("copy.notes({archived: null}).length === 1")
+    window.wait_synced()
 
 
 @pytest.mark.service_worker

@@ -187,10 +187,11 @@ def test_only_values_of_edits_and_files_are_untyped(contract):
 
 
 def test_extensible_values_are_not_enums(contract):
-    # A generated closed enum fails on unknown values. `sort` and the scopes of a new token are only sent, never received.
+    # A generated closed enum fails on unknown values. `sort`, `order` and the scopes of a new token are only sent, never received.
     enums = [pointer for pointer, schema in document_.schemas(contract) if "enum" in schema]
     assert sorted(enums) == [
-        "/components/schemas/TokenDraft/properties/scopes/items", "/paths//v1/search/get/parameters/3/schema"
+        "/components/schemas/TokenDraft/properties/scopes/items", "/paths//v1/notes/get/parameters/2/schema",
+        "/paths//v1/notes/get/parameters/3/schema", "/paths//v1/search/get/parameters/3/schema",
     ]  # fmt: skip
     for name, field in (
         ("PushResult", "status"), ("PushResult", "objectType"), ("FieldResult", "outcome"), ("Problem", "slug"),
