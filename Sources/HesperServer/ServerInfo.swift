@@ -18,9 +18,8 @@ struct ServerInfo: Resource {
 
     static let features = [
         "sync", "notes", "tags", "attachments", "uploads", "objects", "object-texts", "object-files", "deleted-objects",
-        "edits", "recently-deleted",
-        "search", "digests", "export", "events", "ephemeral", "cookies", "revocations", "sign-out-others",
-        "password-resets", "compression", "text-descent", "idempotency-keys", "device-names",
+        "edits", "recently-deleted", "search", "digests", "export", "events", "ephemeral", "cookies", "revocations",
+        "sign-out-others", "password-resets", "compression", "text-descent", "idempotency-keys", "device-names",
         "access-tokens", "capture", "lists",
     ]
 
