@@ -1,6 +1,6 @@
 /// The limits on client requests. `GET /v1/server` publishes the limits that a client must observe (protocol.md, Limits).
 public enum Limits {
-    /// The maximum length of a note's text, in UTF-8 bytes.
+    /// The maximum length of a text, in UTF-8 bytes.
     public static let textBytes = 1 << 20
     /// The maximum number of clocks in the field `textAfter` of a note or a deletion.
     public static let textAfter = 16
@@ -12,6 +12,10 @@ public enum Limits {
     public static let attributes = 64
     /// The maximum number of attributes of an app's own object.
     public static let objectAttributes = 256
+    /// The maximum number of texts of an app's own object, including emptied ones. Each has at most ``textBytes``.
+    public static let objectTexts = 4
+    /// The maximum number of files of an app's own object, including removed ones.
+    public static let objectFiles = 64
     /// The maximum number of tags of a note, including removed ones. The same maximum applies to attachments.
     public static let members = 1_000
     /// The maximum nesting depth of arrays and objects in a request.
@@ -57,7 +61,7 @@ public enum Limits {
     public static let previewBytes = 8 << 10
     /// The maximum length of an attachment's file name, in UTF-8 bytes.
     public static let filenameBytes = 1_024
-    /// The maximum length of the name of an app-defined type or attribute, in characters.
+    /// The maximum length of the name of an app-defined type, attribute, text or file, in characters.
     public static let nameLength = 64
     /// The maximum number of notes that are read for one page of a search.
     public static let searchNotes = 10_000

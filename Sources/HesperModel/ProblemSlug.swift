@@ -237,8 +237,8 @@ extension Problem.Slug {
                 remedy: "Create a new object with a new `uniqueID`.")
         case .attachmentInUse:
             Kind(
-                409, "The attachment belongs to another note",
-                meaning: "The attachment belongs to another note.",
+                409, "The attachment belongs to another object",
+                meaning: "The attachment belongs to another note or object.",
                 remedy: "Create a copy with its own `uniqueID`.")
         case .attachmentDataMissing:
             Kind(

@@ -8,7 +8,7 @@ import HesperStore
 enum Migrations {
     private static let all: [@Sendable (Connection) throws -> Void] = [
         createTables, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
-        addChecksums, addBlobStore, addQuotas, addIdempotencyKeys, addTokens,
+        addChecksums, addBlobStore, addQuotas, addIdempotencyKeys, addTokens, addTextNames,
         addImports,
     ]
 
@@ -117,7 +117,7 @@ enum Migrations {
     @Sendable private static func addChecksums(_ connection: Connection) throws {
         try connection.execute(script: SchemaOfTexts.checksums)
         // The rows are read with a cursor because each body may have a megabyte. The cursor does not see the updates below.
-        let rows = try connection.cursor("SELECT \(ParcelChecksum.columns), number FROM edits")
+        let rows = try connection.cursor("SELECT \(ParcelChecksum.columnsOfVersion8), number FROM edits")
         var sums: [(scope: Int64, number: Int64, checksum: Int64)] = []
         func write() {
             connection.enqueue(
@@ -130,7 +130,7 @@ enum Migrations {
                 expecting: sums.count)
             sums = []
         }
-        while let sum = try rows.next({ ($0.integer(8), $0.integer(15), $0.parcelChecksum()) }) {
+        while let sum = try rows.next({ ($0.integer(8), $0.integer(16), $0.parcelChecksum()) }) {
             sums.append(sum)
             if sums.count == checksumBatch { write() }
         }
@@ -148,6 +148,10 @@ enum Migrations {
 
     @Sendable private static func addIdempotencyKeys(_ connection: Connection) throws {
         try connection.execute(script: SchemaOfIdempotencyKeys.tables)
+    }
+
+    @Sendable private static func addTextNames(_ connection: Connection) throws {
+        try connection.execute(script: SchemaOfTexts.names)
     }
 
     @Sendable private static func addTokens(_ connection: Connection) throws {

@@ -27,7 +27,7 @@ struct PostgresBag: Bag {
         return found.sorted { $0.number > $1.number }.map(\.parcel)
     }
 
-    func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock? {
+    func newest(_ text: Attribute, of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock? {
         var newest: Clock?
         // The first query starts at a value that is greater than every clock.
         var (last, number): (PostgresValue, Int64) = (.bytes(Array(repeating: 0xff, count: 17)), .max)
@@ -35,31 +35,36 @@ struct PostgresBag: Bag {
             let rows = try snapshot.connection.all(
                 PushStatements.textClocks,
                 [.scope(scope), .id(object), last, .int8(number), .int(PostgresBag.batch)]
-            ) { row in (last: try row.clock(0), text: row.clockIfAny(1), number: row.integer(2)) }
+            ) { row in
+                (last: try row.clock(0), own: row.clockIfAny(1), number: row.integer(2), name: row.stringIfAny(3))
+            }
             for row in rows {
                 // Each row is a parcel. The rows are in descending order of their last clocks. Therefore no text in this row or a
                 // later row has a clock that is greater than the last clock of this row.
                 if let newest, row.last <= newest { return newest }
-                guard let text = row.text, text.node == node, text < clock else { continue }
-                newest = max(newest ?? text, text)
+                guard let own = row.own, own.node == node, own < clock, row.name == text.textName else { continue }
+                newest = max(newest ?? own, own)
             }
             guard rows.count == PostgresBag.batch, let end = rows.last else { return newest }
             (last, number) = (.clock(end.last), end.number)
         }
     }
 
-    func textDescents(of object: UniqueID) throws -> [TextDescent] {
-        try snapshot.connection.all(MergeStatements.textDescents, [.scope(scope), .id(object)]) { try $0.textDescent() }
+    func descents(of text: Attribute, of object: UniqueID) throws -> [TextDescent] {
+        try snapshot.connection.all(MergeStatements.textDescents, [.scope(scope), .id(object)]) { row in
+            row.stringIfAny(3) == text.textName ? try row.textDescent() : nil
+        }.compactMap(\.self)
     }
 
-    func currentText(of object: UniqueID, at sequence: Int64) throws -> Clock? {
-        try snapshot.connection.first(PushStatements.currentText, [.scope(scope), .id(object), .int8(sequence)]) {
-            $0.clockIfAny(0)
-        }
+    func current(_ text: Attribute, of object: UniqueID, at sequence: Int64) throws -> Clock? {
+        try snapshot.connection.first(
+            PushStatements.currentText, [.scope(scope), .id(object), .int8(sequence), .text(text.textName)]
+        ) { $0.clockIfAny(0) }
     }
 
-    func parcels(rescuedInto note: UniqueID, holding clock: Clock) throws -> [Parcel] {
-        try snapshot.connection.all(MergeStatements.rescuedParcels, [.scope(scope), .id(note), .clock(clock)]) { row in
+    func parcels(rescuedInto object: UniqueID, holding clock: Clock) throws -> [Parcel] {
+        try snapshot.connection.all(MergeStatements.rescuedParcels, [.scope(scope), .id(object), .clock(clock)]) {
+            row in
             try row.parcel(of: try row.id(4))
         }
     }

@@ -18,7 +18,7 @@ extension PostgresTransaction {
         write.members(writing.lostMembers, PushStatements.deleteMembers)
         write.members(writing.newMembers, PushStatements.insertMembers)
         write.names(writing.claimedNames, PushStatements.claimTagNames)
-        // The bytes of an attachment may arrive before the attachment object. If a deletion of the attachment arrives, no note
+        // The bytes of an attachment may arrive before the attachment object. If a deletion of the attachment arrives, no object
         // can hold the attachment any more, so its bytes are removed.
         write.removeBlobs(writing.deletions.map(\.deleted.uniqueID))
         write.holders(of: writing.touchedAttachments)
@@ -104,7 +104,7 @@ struct ScopeWriter {
     func members(_ members: [RowChanges.Member], _ sql: String) {
         guard !members.isEmpty else { return }
         connection.enqueue(
-            sql, [.scope(scope), .uuidArray(members.map(\.member)), .uuidArray(members.map(\.note))])
+            sql, [.scope(scope), .uuidArray(members.map(\.member)), .uuidArray(members.map(\.object))])
     }
 
     func names(_ names: [RowChanges.NamedTag], _ sql: String) {
@@ -136,7 +136,10 @@ struct ScopeWriter {
         guard !texts.isEmpty else { return }
         connection.enqueue(
             PushStatements.markLostWords,
-            [.scope(scope), .uuidArray(texts.map(\.object)), .array(.bytes, texts.map { .clock($0.clock) })])
+            [
+                .scope(scope), .uuidArray(texts.map(\.object)), .array(.bytes, texts.map { .clock($0.clock) }),
+                .array(.text, texts.map { .text($0.attribute.textName) }),
+            ])
     }
 
     /// Inserts parcels.
@@ -163,6 +166,7 @@ struct ScopeWriter {
                     .array(.bytes, parcels.map { .node($0.isRescue ? nil : device) }),
                     .int8Array(
                         zip(numbered, bodies).map { ParcelChecksum.of($0, body: $1, in: scope, by: device, at: date) }),
+                    .array(.text, parcels.map { .text($0.text?.textName) }),
                     .date(date),
                 ], expecting: numbered.count)
         }

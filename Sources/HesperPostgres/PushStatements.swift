@@ -29,20 +29,21 @@ enum PushStatements {
             SELECT id, sequence, NULL, NULL, 0::bigint, type, merged_into, deletion_date FROM tombstones
             WHERE scope = $1 AND id = wanted_id) AS state
         """
-    /// Finds the notes that hold a tag or attachment. Parameters: scope, ID of the tag or attachment.
+    /// Finds the objects that hold a tag or attachment. Parameters: scope, ID of the tag or attachment.
     static let holders = "SELECT object FROM members WHERE scope = $1 AND member = $2 ORDER BY object"
-    /// Reads the last clock, the text clock and the `number` of each parcel of an object, newest first. Parameters: scope,
-    /// object, last clock and `number` of the row that was read last, maximum number of rows.
+    /// Reads the last clock, the text clock, the `number` and the name of the text of each parcel of an object, newest first.
+    /// Parameters: scope, object, last clock and `number` of the row that was read last, maximum number of rows.
     static let textClocks = """
-        SELECT last_clock, text_clock, number FROM edits
+        SELECT last_clock, text_clock, number, text_name FROM edits
         WHERE scope = $1 AND object = $2 AND (last_clock, number) < ($3, $4)
         ORDER BY last_clock DESC, number DESC LIMIT $5
         """
-    /// Reads the clock of the text that an object had at a sequence number. It does not use max(), which PostgreSQL 15 does not
-    /// support for `bytea`. Parameters: scope, object, sequence.
+    /// Reads the clock that a text of an object had at a sequence number. It does not use max(), which PostgreSQL 15 does not
+    /// support for `bytea`. Parameters: scope, object, sequence, name of the text.
     static let currentText = """
         SELECT text_clock FROM edits
         WHERE scope = $1 AND object = $2 AND text_clock IS NOT NULL AND sequence <= $3
+            AND text_name IS NOT DISTINCT FROM $4
         ORDER BY text_clock DESC LIMIT 1
         """
 
@@ -74,13 +75,13 @@ enum PushStatements {
         ON CONFLICT (scope, id) DO UPDATE SET merged_into = excluded.merged_into,
             deletion_date = excluded.deletion_date, sequence = excluded.sequence, bytes = excluded.bytes
         """
-    /// Records that notes hold tags or attachments. Parameters: scope; array of IDs of tags or attachments; array of IDs of the
-    /// notes.
+    /// Records that objects hold tags or attachments. Parameters: scope; array of IDs of tags or attachments; array of IDs of the
+    /// objects.
     static let insertMembers = """
         INSERT INTO members (scope, member, object) SELECT $1::bigint, n.* FROM unnest($2::uuid[], $3::uuid[]) n
         ON CONFLICT DO NOTHING
         """
-    /// Records that notes no longer hold tags or attachments. The parameters are the same as those of ``insertMembers``.
+    /// Records that objects no longer hold tags or attachments. The parameters are the same as those of ``insertMembers``.
     static let deleteMembers = """
         DELETE FROM members m USING unnest($2::uuid[], $3::uuid[]) AS n (member, object)
         WHERE m.scope = $1 AND m.member = n.member AND m.object = n.object
@@ -94,8 +95,8 @@ enum PushStatements {
         DELETE FROM tag_names t USING unnest($2::bytea[], $3::uuid[]) AS n (name, tag)
         WHERE t.scope = $1 AND t.folded_name = n.name AND t.tag = n.tag
         """
-    /// Updates the date since which no note has held each attachment. The date is null if a note holds the attachment. Schedules a
-    /// sweep of each attachment, unless one is due earlier. Parameters: scope, array of attachments, current date, date of the
+    /// Updates the date since which no object has held each attachment. The date is null if an object holds the attachment. Schedules
+    /// a sweep of each attachment, unless one is due earlier. Parameters: scope, array of attachments, current date, date of the
     /// sweeps.
     static let noteHolders = """
         WITH held AS (
@@ -125,20 +126,22 @@ enum PushStatements {
         """
     /// Inserts parcels. Parameters: the scope; arrays with one element per parcel: its number, object, sequence, type of the
     /// object, whether the server made it, whether its text lost words in a merge, first clock, last clock, text clock, text
-    /// origin, body, ``Parcel/missingAncestors``, device, checksum; the date of the push.
+    /// origin, body, ``Parcel/missingAncestors``, device, checksum, name of the text; the date of the push.
     static let insertParcels = """
         INSERT INTO edits (scope, number, object, sequence, type, is_servers, has_lost_words, first_clock, last_clock,
-            text_clock, text_origin, body, missing_ancestors, pushed_by, checksum, pushed_at)
-        SELECT $1::bigint, n.*, $16::timestamptz
+            text_clock, text_origin, body, missing_ancestors, pushed_by, checksum, text_name, pushed_at)
+        SELECT $1::bigint, n.*, $17::timestamptz
         FROM unnest($2::bigint[], $3::uuid[], $4::bigint[], $5::text[], $6::boolean[], $7::boolean[], $8::bytea[],
-            $9::bytea[], $10::bytea[], $11::bytea[], $12::json[], $13::bytea[], $14::bytea[], $15::bigint[]) n
+            $9::bytea[], $10::bytea[], $11::bytea[], $12::json[], $13::bytea[], $14::bytea[], $15::bigint[],
+            $16::text[]) n
         """
-    /// Records that stored texts lost words in a merge. Parameters: scope; arrays of objects, and of the clocks of the texts.
+    /// Records that stored texts lost words in a merge. Parameters: scope; arrays of objects, of the clocks of the texts, and of
+    /// their names.
     static let markLostWords = """
         UPDATE edits e SET has_lost_words = true, checksum = checksum + \(ParcelChecksum.lostWords)
-        FROM unnest($2::uuid[], $3::bytea[]) AS n (object, clock)
+        FROM unnest($2::uuid[], $3::bytea[], $4::text[]) AS n (object, clock, name)
         WHERE e.scope = $1 AND e.object = n.object AND e.last_clock >= n.clock AND e.text_clock = n.clock
-            AND NOT e.has_lost_words
+            AND e.text_name IS NOT DISTINCT FROM n.name AND NOT e.has_lost_words
         """
     /// Updates the row of a scope after a push. Parameters: scope, sequence, digest, greatest clock, server clock, `number` of
     /// the most recent parcel, total size of the inserted parcels in bytes.

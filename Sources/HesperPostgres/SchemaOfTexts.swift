@@ -1,4 +1,5 @@
-/// The columns for the ancestors of texts, which version 6 added, and for checksums of parcels, which version 7 added.
+/// The columns for the ancestors of texts, which version 6 added, for checksums of parcels, which version 7 added, and for the texts
+/// of apps' own objects, which version 12 added.
 enum SchemaOfTexts {
     static let descent = """
         -- If the server did not have all ancestors of the parcel's text when the text arrived, this column contains the clocks of
@@ -9,6 +10,12 @@ enum SchemaOfTexts {
         -- The sequence that the scope had when the database was most recently restored from a backup; NULL if it never was
         -- restored.
         ALTER TABLE scopes ADD COLUMN restored_sequence bigint;
+        """
+
+    /// Earlier versions must not open the database, because their sweepers would remove the files of apps' own objects.
+    static let names = """
+        -- The name of the parcel's text, if the parcel has a text of an app's own object.
+        ALTER TABLE edits ADD COLUMN text_name text;
         """
 
     static let checksums = "ALTER TABLE edits ADD COLUMN checksum bigint NOT NULL DEFAULT 0"

@@ -9,11 +9,11 @@ public enum MergeStatements {
         SELECT type, is_servers, text_origin, body, number FROM edits
         WHERE scope = $1 AND object = $2 AND last_clock >= $3 AND first_clock <= $3
         """
-    /// Finds parcels of a deleted note whose words were rescued into a new note: the parcels that arrived before the rescue and may
-    /// contain an edit with a given clock. The parameters are the scope, the new note and the clock.
+    /// Finds parcels of a deleted object whose words were rescued into a new object: the parcels that arrived before the rescue and
+    /// may contain an edit with a given clock. The parameters are the scope, the new object and the clock.
     ///
-    /// The rescue stored the first parcel of the new note that is attributed to no device, so the sequence number of this parcel is
-    /// the sequence number of the rescue. The sequence number of the DeletedObject may be greater, because a DeletedObject can
+    /// The rescue stored the first parcel of the new object that is attributed to no device, so the sequence number of this parcel
+    /// is the sequence number of the rescue. The sequence number of the DeletedObject may be greater, because a DeletedObject can
     /// change after the rescue, for example when an earlier deletion arrives.
     public static let rescuedParcels = """
         SELECT e.type, e.is_servers, e.text_origin, e.body, e.object
@@ -27,7 +27,7 @@ public enum MergeStatements {
     /// Finds the texts of an object that have missing ancestors (``Parcel/missingAncestors``). The parameters are the scope and the
     /// object.
     public static let textDescents = """
-        SELECT text_clock, missing_ancestors, sequence FROM edits
+        SELECT text_clock, missing_ancestors, sequence, text_name FROM edits
         WHERE scope = $1 AND object = $2 AND missing_ancestors IS NOT NULL
         """
 }

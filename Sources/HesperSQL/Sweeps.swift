@@ -30,7 +30,7 @@ extension SQLSnapshot {
                 attribute,
                 Thinning.Version(
                     clock: clock, pushedAt: row.timestamp(3), position: row.integer(0), sequence: row.integer(4),
-                    hasLostWords: attribute == .text && row.bool(5)))
+                    hasLostWords: attribute.isText && row.bool(5)))
         }
     }
 

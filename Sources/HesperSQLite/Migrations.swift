@@ -10,7 +10,7 @@ import HesperStore
 enum Migrations {
     private static let all: [@Sendable (Database) throws -> Void] = [
         createTables, addAttachments, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
-        addChecksums, addBlobStore, addQuotas, addIdempotencyKeys, addTokens,
+        addChecksums, addBlobStore, addQuotas, addIdempotencyKeys, addTokens, addTextNames,
         addImports,
     ]
 
@@ -80,13 +80,13 @@ enum Migrations {
     @Sendable private static func addChecksums(_ database: Database) throws {
         try database.execute(sql: SchemaOfTexts.checksums)
         let page = try PreparedStatement(
-            "SELECT \(ParcelChecksum.columns), number FROM edits WHERE number > ?1 ORDER BY number LIMIT 500",
+            "SELECT \(ParcelChecksum.columnsOfVersion8), number FROM edits WHERE number > ?1 ORDER BY number LIMIT 500",
             on: database)
         let update = try PreparedStatement("UPDATE edits SET checksum = ?2 WHERE number = ?1", on: database)
         var last = Int64.min
         while true {
             page.bind(last)
-            let sums = try page.all { (number: page.integer(15), checksum: page.parcelChecksum()) }
+            let sums = try page.all { (number: page.integer(16), checksum: page.parcelChecksum()) }
             guard let end = sums.last?.number else { return }
             for sum in sums {
                 update.bind(sum.number, sum.checksum)
@@ -118,6 +118,10 @@ enum Migrations {
 
     @Sendable private static func addTokens(_ database: Database) throws {
         try database.execute(sql: SchemaOfDevices.tokens)
+    }
+
+    @Sendable private static func addTextNames(_ database: Database) throws {
+        try database.execute(sql: SchemaOfTexts.names)
     }
 
     @Sendable private static func addImports(_ database: Database) throws {

@@ -47,7 +47,7 @@ struct ObjectWriter {
         guard !members.isEmpty else { return }
         let statement = try transaction.prepare(sql)
         for member in members {
-            statement.bind(scope, member.member, member.note)
+            statement.bind(scope, member.member, member.object)
             try statement.run()
         }
     }

@@ -16,16 +16,17 @@ public enum PushStatements {
     /// Reads a DeletedObject. Parameters: scope, ID.
     public static let tombstone =
         "SELECT type, merged_into, deletion_date, sequence FROM tombstones WHERE scope = ?1 AND id = ?2"
-    /// Finds the notes that hold a tag or attachment. Parameters: scope, ID of the tag or attachment.
+    /// Finds the objects that hold a tag or attachment. Parameters: scope, ID of the tag or attachment.
     public static let holders = "SELECT object FROM members WHERE scope = ?1 AND member = ?2"
-    /// Reads the last clock and the text clock of each parcel of an object, newest first. Parameters: scope, object.
+    /// Reads the last clock, the text clock and the name of the text of each parcel of an object, newest first. Parameters: scope,
+    /// object.
     public static let textClocks = """
-        SELECT last_clock, text_clock FROM edits
+        SELECT last_clock, text_clock, text_name FROM edits
         WHERE scope = ?1 AND object = ?2 AND last_clock IS NOT NULL ORDER BY last_clock DESC
         """
-    /// Reads the clock of the text that an object had at a sequence number. Parameters: scope, object, sequence.
+    /// Reads the clock that a text of an object had at a sequence number. Parameters: scope, object, sequence, name of the text.
     public static let currentText =
-        "SELECT max(text_clock) FROM edits WHERE scope = ?1 AND object = ?2 AND sequence <= ?3"
+        "SELECT max(text_clock) FROM edits WHERE scope = ?1 AND object = ?2 AND sequence <= ?3 AND text_name IS ?4"
 
     // MARK: Writes
 
@@ -48,12 +49,12 @@ public enum PushStatements {
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
         ON CONFLICT (scope, id) DO UPDATE SET merged_into = ?4, deletion_date = ?5, sequence = ?6, bytes = ?7
         """
-    /// Records that a note holds a tag or attachment. Parameters: scope, ID of the tag or attachment, note.
+    /// Records that an object holds a tag or attachment. Parameters: scope, ID of the tag or attachment, object.
     public static let insertMember = "INSERT OR IGNORE INTO members (scope, member, object) VALUES (?1, ?2, ?3)"
-    /// Records that a note no longer holds a tag or attachment. Parameters: scope, ID of the tag or attachment, note.
+    /// Records that an object no longer holds a tag or attachment. Parameters: scope, ID of the tag or attachment, object.
     public static let deleteMember = "DELETE FROM members WHERE scope = ?1 AND member = ?2 AND object = ?3"
-    /// Updates the date since which no note has held an attachment, or sets the date to NULL if a note holds it. Parameters: scope,
-    /// attachment, current date.
+    /// Updates the date since which no object has held an attachment, or sets the date to NULL if an object holds it. Parameters:
+    /// scope, attachment, current date.
     public static let noteHolder = """
         UPDATE blobs SET unheld_since = CASE
             WHEN EXISTS (SELECT 1 FROM members WHERE scope = ?1 AND member = ?2) THEN NULL
@@ -71,16 +72,17 @@ public enum PushStatements {
     public static let releaseTagName = "DELETE FROM tag_names WHERE scope = ?1 AND folded_name = ?2 AND tag = ?3"
     /// Inserts a parcel. Parameters: scope, object, sequence, device, date of the push, type of the object, whether the server
     /// made the parcel, first clock, last clock, text clock, text origin, body, whether its text lost words in a merge,
-    /// ``Parcel/missingAncestors``, checksum.
+    /// ``Parcel/missingAncestors``, checksum, name of the text.
     public static let insertParcel = """
         INSERT INTO edits (scope, object, sequence, pushed_by, pushed_at, type, is_servers, first_clock, last_clock,
-            text_clock, text_origin, body, has_lost_words, missing_ancestors, checksum)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+            text_clock, text_origin, body, has_lost_words, missing_ancestors, checksum, text_name)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
         """
-    /// Records that a stored text lost words in a merge. Parameters: scope, object, clock of the text.
+    /// Records that a stored text lost words in a merge. Parameters: scope, object, clock of the text, name of the text.
     public static let markLostWords = """
         UPDATE edits SET has_lost_words = 1, checksum = checksum + \(ParcelChecksum.lostWords)
-        WHERE scope = ?1 AND object = ?2 AND last_clock >= ?3 AND text_clock = ?3 AND has_lost_words = 0
+        WHERE scope = ?1 AND object = ?2 AND last_clock >= ?3 AND text_clock = ?3 AND text_name IS ?4
+            AND has_lost_words = 0
         """
     /// Updates the row of a scope after a push. Parameters: scope, sequence, digest, greatest clock, server clock, total size of
     /// the inserted parcels in bytes.

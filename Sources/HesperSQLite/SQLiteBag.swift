@@ -34,7 +34,7 @@ struct SQLiteBag: Bag {
         return found.sorted { $0.number > $1.number }.map(\.parcel)
     }
 
-    func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock? {
+    func newest(_ text: Attribute, of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock? {
         let row = try snapshot.prepare(PushStatements.textClocks)
         row.bind(scope, object)
         defer { row.reset() }
@@ -43,27 +43,28 @@ struct SQLiteBag: Bag {
             // Each row is a parcel. The rows are in descending order of their last clocks. Therefore no text in this row or a later
             // row has a clock that is greater than the last clock of this row.
             if let newest, let last = row.clockIfAny(0), last <= newest { break }
-            guard let text = row.clockIfAny(1), text.node == node, text < clock else { continue }
-            newest = max(newest ?? text, text)
+            guard let own = row.clockIfAny(1), own.node == node, own < clock, row.stringIfAny(2) == text.textName
+            else { continue }
+            newest = max(newest ?? own, own)
         }
         return newest
     }
 
-    func textDescents(of object: UniqueID) throws -> [TextDescent] {
+    func descents(of text: Attribute, of object: UniqueID) throws -> [TextDescent] {
         let row = try snapshot.prepare(MergeStatements.textDescents)
         row.bind(scope, object)
-        return try row.all { try row.textDescent() }
+        return try row.all { row.stringIfAny(3) == text.textName ? try row.textDescent() : nil }.compactMap(\.self)
     }
 
-    func currentText(of object: UniqueID, at sequence: Int64) throws -> Clock? {
+    func current(_ text: Attribute, of object: UniqueID, at sequence: Int64) throws -> Clock? {
         let row = try snapshot.prepare(PushStatements.currentText)
-        row.bind(scope, object, sequence)
+        row.bind(scope, object, sequence, text.textName)
         return try row.first { row.clockIfAny(0) }
     }
 
-    func parcels(rescuedInto note: UniqueID, holding clock: Clock) throws -> [Parcel] {
+    func parcels(rescuedInto object: UniqueID, holding clock: Clock) throws -> [Parcel] {
         let row = try snapshot.prepare(MergeStatements.rescuedParcels)
-        row.bind(scope, note, clock)
+        row.bind(scope, object, clock)
         return try row.all { try row.parcel(of: try row.id(4)) }
     }
 

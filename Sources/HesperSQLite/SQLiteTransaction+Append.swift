@@ -10,7 +10,7 @@ extension SQLiteTransaction {
         for name in writing.releasedNames { try run(PushStatements.releaseTagName, name, in: scope) }
         try ObjectWriter(transaction: self, scope: scope, device: device, date: date).write(writing)
         for name in writing.claimedNames { try run(PushStatements.claimTagName, name, in: scope) }
-        // The bytes of an attachment may arrive before the attachment object. If a deletion of the attachment arrives, no note
+        // The bytes of an attachment may arrive before the attachment object. If a deletion of the attachment arrives, no object
         // can hold the attachment any more, so its bytes are removed.
         for deletion in writing.deletions { try removeBlob(of: deletion.deleted.uniqueID, in: scope) }
         try updateUnheldDates(of: writing.touchedAttachments, in: scope, at: date)
@@ -36,7 +36,7 @@ extension SQLiteTransaction {
                 scope, parcel.object, numbered.sequence, parcel.isRescue ? nil : device, date, parcel.objectType?.name,
                 parcel.isServerMade, parcel.firstClock, parcel.lastClock, parcel.textClock, parcel.textOrigin,
                 SQLiteText(body), numbered.hasLostWords, numbered.missingAncestors,
-                ParcelChecksum.of(numbered, body: body, in: scope, by: device, at: date))
+                ParcelChecksum.of(numbered, body: body, in: scope, by: device, at: date), parcel.text?.textName)
             bytes += body.count
             try insert.run()
         }
@@ -45,7 +45,7 @@ extension SQLiteTransaction {
 
     private func markLostWords(of text: LostText, in scope: ScopeID) throws {
         let update = try prepare(PushStatements.markLostWords)
-        update.bind(scope, text.object, text.clock)
+        update.bind(scope, text.object, text.clock, text.attribute.textName)
         try update.run()
     }
 

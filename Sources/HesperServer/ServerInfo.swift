@@ -17,9 +17,9 @@ struct ServerInfo: Resource {
     }
 
     static let features = [
-        "sync", "notes", "tags", "attachments", "uploads", "objects", "deleted-objects", "edits", "recently-deleted",
-        "search", "digests", "export", "events", "ephemeral", "cookies", "revocations", "sign-out-others",
-        "password-resets", "compression", "text-descent", "idempotency-keys", "device-names",
+        "sync", "notes", "tags", "attachments", "uploads", "objects", "object-texts", "object-files", "deleted-objects",
+        "edits", "recently-deleted", "search", "digests", "export", "events", "ephemeral", "cookies", "revocations",
+        "sign-out-others", "password-resets", "compression", "text-descent", "idempotency-keys", "device-names",
         "access-tokens", "capture", "lists", "imports",
     ]
 
@@ -73,7 +73,8 @@ struct ServerInfo: Resource {
     private static let limits: [(String, Int)] = [
         ("textBytes", Limits.textBytes), ("textAfter", Limits.textAfter), ("tagNameBytes", Limits.tagNameBytes),
         ("attributeValueBytes", Limits.attributeValueBytes), ("attributes", Limits.attributes),
-        ("objectAttributes", Limits.objectAttributes), ("members", Limits.members), ("nameLength", Limits.nameLength),
+        ("objectAttributes", Limits.objectAttributes), ("objectTexts", Limits.objectTexts),
+        ("objectFiles", Limits.objectFiles), ("members", Limits.members), ("nameLength", Limits.nameLength),
         ("previewBytes", Limits.previewBytes), ("filenameBytes", Limits.filenameBytes),
         ("jsonValues", Limits.jsonValues), ("pushObjects", Limits.pushObjects), ("pushBytes", Limits.pushBytes),
         ("greatestPage", Limits.greatestPage), ("leastPasswordBytes", Limits.passwordBytes.lowerBound),

@@ -231,6 +231,31 @@ struct SyncTests {
         }
     }
 
+    /// The library does not edit texts and files of app objects yet. It keeps those that another client set.
+    @Test func textsAndFilesOfAppObjectsAreCarried() throws {
+        let world = SyncWorld()
+        let (one, other) = (try world.device(), try world.device())
+        let (id, photo) = (UniqueID.random(), Value.string(UniqueID.random().description))
+        let values: [(String, Value)] = [
+            ("attributes.title", .string("Soup")), ("texts.method", .string("Boil.\n")), ("texts.notes", .string("")),
+            ("files.photo", photo), ("files.scan", .null),
+        ]
+        let backup = world.server.backUp()
+        _ = try one.database.write { try $0.insert(LocalObject(id: id, type: "recipe"), values: values) }
+        try world.settle()
+        try other.edit(id, "attributes.title", .string("Leek soup"))
+        try world.settle()
+        world.server.restore(backup)
+        try world.settle()
+        let new = try world.device()
+        try world.settle()
+        for device in [one, other, new] {
+            let object = try #require(try device.database.read { try $0.object(id, type: "recipe") })
+            #expect(object.value("attributes.title") == .string("Leek soup"))
+            for (name, value) in values.dropFirst() { #expect(object.value(name) == value, "\(name)") }
+        }
+    }
+
     @Test func anObjectThatIsDeletedBeforeItIsSentLeavesNothing() throws {
         let world = SyncWorld()
         let (one, other) = (try world.device(), try world.device())

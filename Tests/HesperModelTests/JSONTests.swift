@@ -24,7 +24,8 @@ struct JSONTests {
         "Invalid JSON is rejected with the reason and the location",
         arguments: [
             ("", "at byte 0"), ("{", "at byte 1"), ("[1,]", "at byte 3"), ("[1 2]", "at byte 3"),
-            (#"{"a" 1}"#, "followed by :"), (#"{"a":1,}"#, "no name"), (#"{a:1}"#, "no name"), ("'a'", "at byte 0"),
+            (#"{"a" 1}"#, "followed by a colon"), (#"{"a":1,}"#, "no name"), (#"{a:1}"#, "no name"),
+            ("'a'", "at byte 0"),
             ("01", "a number"), ("+1", "at byte 0"), ("1.", "after its point"), (".5", "at byte 0"),
             ("1e", "its exponent"), ("1e999", "too large"), ("NaN", "at byte 0"), ("tru", "at byte 0"),
             ("\"a\nb\"", "control character"), (#""a"#, "does not end"), (#""\x""#, "escape sequence"),

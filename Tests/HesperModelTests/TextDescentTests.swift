@@ -17,7 +17,8 @@ struct TextDesk {
     init(_ text: String, at clock: Clock) throws {
         let edits = [Edit(.creationDate, .date(now), at: nil), Edit(.text, .string(text), at: clock)]
         receipts = try bag.apply(
-            Push([.change(Change(uniqueID: note, section: .notes, edits: edits, textAfter: []))]), server: server,
+            Push([.change(Change(uniqueID: note, section: .notes, edits: edits, textBase: nil, textAfter: []))]),
+            server: server,
             at: now
         ).receipts
     }

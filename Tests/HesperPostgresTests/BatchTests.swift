@@ -109,9 +109,9 @@ struct BatchTests {
             let found = try await desk.store.write { transaction in
                 let bag = transaction.bag(of: desk.scope)
                 return [
-                    try bag.newestText(of: id, by: desk.node, before: desk.clock(1_000)),
-                    try bag.newestText(of: id, by: desk.node, before: desk.clock(2)),
-                    try bag.newestText(of: id, by: other, before: desk.clock(1_000)),
+                    try bag.newest(.text, of: id, by: desk.node, before: desk.clock(1_000)),
+                    try bag.newest(.text, of: id, by: desk.node, before: desk.clock(2)),
+                    try bag.newest(.text, of: id, by: other, before: desk.clock(1_000)),
                 ]
             }
             #expect(found == [desk.clock(2), desk.clock(1), nil])

@@ -53,7 +53,7 @@ struct OpeningTests {
             try await store.run {
                 try $0.execute(
                     script: """
-                        ALTER TABLE edits DROP COLUMN checksum;
+                        ALTER TABLE edits DROP COLUMN checksum, DROP COLUMN text_name;
                         DROP TABLE blob_store, unknown_blobs, idempotency_keys, imports;
                         ALTER TABLE scopes DROP COLUMN parcel_bytes, DROP COLUMN quota;
                         ALTER TABLE accounts DROP COLUMN disabled_since;

@@ -62,6 +62,39 @@ struct AttachmentSweepTests {
         #expect(await !desk.blobs.has(lostName))
     }
 
+    @Test(
+        "Of two files that an app object got at once, the one with the smaller clock is removed after the grace period")
+    func filesOfObject() async throws {
+        let desk = try await SweepDesk()
+        let (recipe, kept, lost) = (UniqueID.random(), UniqueID.random(), UniqueID.random())
+        let (keptName, lostName) = try await (desk.bytes(for: kept), desk.bytes(for: lost))
+        func set(_ file: UniqueID, by node: NodeID) -> Push.Element {
+            desk.change(recipe, .objects, Edit(.file("photo"), .string(file.description), at: desk.clock(by: node)))
+        }
+        try await desk.push(
+            desk.picture(kept), desk.picture(lost),
+            desk.change(recipe, .objects, Edit(.objectType, .string("recipe"), at: nil)))
+        // At the same time, the greater node wins.
+        try await desk.push(set(kept, by: NodeID(0xb)))
+        try await desk.push(set(lost, by: NodeID(0xa)))
+        try await desk.sweep(after: 29 * AttachmentSweepTests.day)
+        #expect(await desk.blobs.has(keptName))
+        #expect(await desk.blobs.has(lostName))
+        try await desk.sweep(after: 2 * AttachmentSweepTests.day)
+        #expect(await desk.blobs.has(keptName))
+        #expect(await !desk.blobs.has(lostName))
+        guard case .deleted? = try await desk.state(lost) else {
+            Issue.record("the attachment that nothing holds is not deleted")
+            return
+        }
+        // The deletion of the object lets go of the other one.
+        try await desk.push(desk.delete(recipe, ObjectType("recipe") ?? .note))
+        try await desk.sweep(after: 29 * AttachmentSweepTests.day)
+        #expect(await desk.blobs.has(keptName))
+        try await desk.sweep(after: 2 * AttachmentSweepTests.day)
+        #expect(await !desk.blobs.has(keptName))
+    }
+
     @Test("Bytes without an attachment are removed after a day, and bytes with one are kept")
     func withoutAttachment() async throws {
         let desk = try await SweepDesk()

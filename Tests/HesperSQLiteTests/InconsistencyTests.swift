@@ -86,7 +86,7 @@ struct InconsistencyTests {
         Damage("UPDATE blobs SET sha256 = 'x'", "PICTURE has another size or digest than its recorded bytes."),
         Damage("UPDATE scopes SET blob_bytes = 4", "The attachments have 3 bytes, but 4 are recorded."),
         Damage("UPDATE scopes SET parcel_bytes = 4", "bytes, but 4 are recorded."),
-        Damage("UPDATE blobs SET unheld_since = NULL", "Attachment PICTURE is not held by a note, but"),
+        Damage("UPDATE blobs SET unheld_since = NULL", "Attachment PICTURE is not held by an object, but"),
         Damage("DELETE FROM blobs", "Attachment PICTURE exists, but its bytes are not recorded."),
         Damage("UPDATE blobs SET attachment = (SELECT id FROM tombstones)", "DEAD is deleted, but its bytes are not."),
     ]

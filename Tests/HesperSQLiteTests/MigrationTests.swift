@@ -17,6 +17,7 @@ struct MigrationTests {
         DROP TABLE blob_store; DROP TABLE unknown_blobs; DROP TABLE revocations; DROP TABLE leases; DROP TABLE tickets; DROP TABLE idempotency_keys; DROP TABLE imports; DROP INDEX edits_lost_words;
         DROP INDEX edits_missing_ancestors; DROP INDEX tombstones_type;
         ALTER TABLE edits DROP COLUMN missing_ancestors;
+        ALTER TABLE edits DROP COLUMN text_name;
         ALTER TABLE edits DROP COLUMN checksum;
         ALTER TABLE scopes DROP COLUMN restored_sequence;
         ALTER TABLE scopes DROP COLUMN blob_bytes;

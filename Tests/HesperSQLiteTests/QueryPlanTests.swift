@@ -169,9 +169,9 @@ extension TestClient {
             }
             _ = try transaction.bag(of: scope).holders(of: second)
             _ = try transaction.bag(of: scope).parcels(of: first, holding: clock(1))
-            _ = try transaction.bag(of: scope).newestText(of: first, by: node, before: clock(9))
-            _ = try transaction.bag(of: scope).textDescents(of: first)
-            _ = try transaction.bag(of: scope).currentText(of: first, at: 1)
+            _ = try transaction.bag(of: scope).newest(.text, of: first, by: node, before: clock(9))
+            _ = try transaction.bag(of: scope).descents(of: .text, of: first)
+            _ = try transaction.bag(of: scope).current(.text, of: first, at: 1)
             _ = try transaction.bag(of: scope).parcels(rescuedInto: first, holding: clock(1))
             _ = try transaction.bag(of: scope).tag(named: "lyon")
             try transaction.put(

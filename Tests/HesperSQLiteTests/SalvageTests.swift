@@ -14,11 +14,19 @@ struct SalvageTests {
     private var copy: String { folder.url.appending(path: "copy").path }
     private var salvaged: URL { folder.url.appending(path: "salvaged") }
 
-    /// Copies a database with some hundred notes.
+    /// Copies a database with some hundred notes and app objects. Each object has two texts, which are in different rows.
     private func makeCopy() async throws -> TestClient {
         let store = try SQLiteStore(folder: folder.url)
         let desk = try await TestClient(store)
         for _ in 0..<300 { _ = try await desk.pushNoteAndTag() }
+        for _ in 0..<50 {
+            let edits = [
+                Edit(.objectType, .string("recipe"), at: nil), Edit(.file("photo"), .null, at: desk.clock(1)),
+                Edit(.namedText("method"), .string("Boil."), at: desk.clock(1)),
+                Edit(.namedText("notes"), .string("Good."), at: desk.clock(1)),
+            ]
+            try await desk.push(.change(Change(uniqueID: .random(), section: .objects, edits: edits)))
+        }
         try await store.copy(to: copy)
         try store.close()
         return desk

@@ -132,7 +132,7 @@ extension StoreContract {
                 try await client.push(client.set(note, .archived, .bool(true), at: time + 7))
             }
             func newest(_ node: NodeID, _ time: UInt64) async throws -> Clock? {
-                try await client.bag { try $0.newestText(of: note, by: node, before: client.clock(time, by: node)) }
+                try await client.bag { try $0.newest(.text, of: note, by: node, before: client.clock(time, by: node)) }
             }
             try expect(try await newest(mine, 100), is: client.clock(30))
             try expect(try await newest(mine, 30), is: client.clock(20))
@@ -152,7 +152,7 @@ extension StoreContract {
                         textBase: base.map { client.clock($0) }, textAfter: after.map { client.clock($0, by: other) }))
             }
             func descents() async throws -> [TextDescent] {
-                try await client.bag { try $0.textDescents(of: note) }.sorted { $0.clock < $1.clock }
+                try await client.bag { try $0.descents(of: .text, of: note) }.sorted { $0.clock < $1.clock }
             }
             let made = try await client.push(client.note(note, "one", at: 1))
             try expect(try await descents(), is: [])
@@ -166,13 +166,13 @@ extension StoreContract {
                 clock: client.clock(7), missingAncestors: [client.clock(7)], sequence: third.head.sequence)
             try expect(try await descents(), is: [first, descendant])
             func currentText(at sequence: Int64) async throws -> Clock? {
-                try await client.bag { try $0.currentText(of: note, at: sequence) }
+                try await client.bag { try $0.current(.text, of: note, at: sequence) }
             }
             try expect(try await currentText(at: made.head.sequence - 1), is: nil)
             try expect(try await currentText(at: made.head.sequence), is: client.clock(1))
             try expect(try await currentText(at: second.head.sequence), is: client.clock(5))
             try expect(try await currentText(at: .max), is: client.clock(8))
-            try expect(try await client.bag { try $0.textDescents(of: .random()) }, is: [])
+            try expect(try await client.bag { try $0.descents(of: .text, of: .random()) }, is: [])
             try expect(try await client.inconsistencies(), is: [])
         },
         Case("a note that was rescued from a deletion is stored without a pushing device") { (client: Client) in
@@ -182,7 +182,7 @@ extension StoreContract {
                 client.change(picture, .attachments, [Edit(.mimeType, .string("image/png"), at: nil)]),
                 client.note(note, "Milk", at: 1, (.attachment(picture), .bool(true))))
             try await client.push(client.set(note, .text, .string("Milk and bread"), at: 5, by: other))
-            let deletion = Deletion(uniqueID: note, objectType: .note, textSeen: .version(client.clock(1)))
+            let deletion = Deletion(uniqueID: note, objectType: .note, seenTexts: [.text: client.clock(1)])
             let pushed = try await client.push(.deletion(deletion))
             try expect(pushed.receipts.map(\.status), is: [.rescued])
             let rescued = try await client.note(note.rescue)
@@ -211,7 +211,7 @@ extension StoreContract {
                 try await client.bag { try $0.parcels(rescuedInto: note, holding: client.clock(1)).count }, is: 0)
             // Deleting the original again changes nothing.
             let again = try await client.push(
-                .deletion(Deletion(uniqueID: note, objectType: .note, textSeen: Deletion.TextSeen.none)))
+                .deletion(Deletion(uniqueID: note, objectType: .note, seenTexts: [:])))
             try expect(again.receipts.map(\.status), is: [.unchanged])
             // An earlier deletion changes the DeletedObject, but not which parcels arrived before the rescue.
             let date = Timestamp(clamping: deleted.deletionDate.milliseconds - 1)

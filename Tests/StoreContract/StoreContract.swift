@@ -38,7 +38,7 @@ public struct StoreContract {
         accountCases + passwordRaceCases + deviceCases + ticketCases + pushCases + groupCases + queueCases
         + transactionCases
         + scanCases + digestCases + deletionCases
-        + bagCases + blobCases + sweepCases + quotaCases
+        + bagCases + objectTextCases + blobCases + sweepCases + quotaCases
         + idempotencyCases + importCases + historyCases + revocationCases + revocationRowCases + searchCases
         + durabilityCases
 }

@@ -149,7 +149,9 @@ extension StoreContract {
             try expect(try await client.versions(note).count, is: 2)
             try expect(try await client.edits(sweep).edits[0].versions.map(\.attribute), is: [.custom("a")])
             try expect(
-                try await client.bag { try $0.newestText(of: note, by: client.device.node, before: client.clock(2)) },
+                try await client.bag {
+                    try $0.newest(.text, of: note, by: client.device.node, before: client.clock(2))
+                },
                 is: client.clock(1))
             try expect(try await client.inconsistencies(), is: [])
         },

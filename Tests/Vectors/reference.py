@@ -10,6 +10,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CLOCK = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)\.(\d{3})Z-([0-9a-fA-F]{4})-([0-9a-fA-F]{16})", re.ASCII)
 LAST = (datetime(9999, 12, 31, 23, 59, 59, 999000, UTC) - EPOCH) // timedelta(milliseconds=1)
 SECTIONS = {"note": "notes", "tag": "tags", "attachment": "attachments"}
+MEMBERS = ("tags", "attachments")
 
 
 # Clocks. In this file a clock is (milliseconds, counter, node).
@@ -101,7 +102,7 @@ def defaults_of(creation_date):
 
 
 def under(one, prefix):
-    """The registers of members or of app-defined attributes by name without the prefix: those of `tags.` by ID."""
+    """The registers of members, or of app-defined attributes, texts or files, by name without the prefix: those of `tags.` by ID."""
     return {name[len(prefix) :]: register for name, register in one["registers"].items() if name.startswith(prefix)}
 
 
@@ -120,9 +121,13 @@ def state(one):
     clocks["attributes"] = {name: write_clock(clock) for name, (clock, _) in custom.items()}
     if one["type"] == "note":
         shown |= defaults_of(one["once"]["creationDate"])
-        for kind in ("tags", "attachments"):
+        for kind in MEMBERS:
             shown[kind] = listed(under(one, kind + "."))
             clocks[kind] = {id: write_clock(clock) for id, (clock, _) in under(one, kind + ".").items()}
+    for kind in ("texts", "files"):
+        if named := under(one, kind + "."):
+            shown[kind] = {name: value for name, (_, value) in named.items()}
+            clocks[kind] = {name: write_clock(clock) for name, (clock, _) in named.items()}
     shown |= {name: value for name, (_, value) in registers.items() if "." not in name}
     return {**shown, "clocks": clocks}
 
@@ -139,10 +144,10 @@ def resolved(one, kind, objects, deleted):
 
 
 def state_lines(type, shown):
-    """The lines of the digest of an object as sent by sync."""
-    clocks = {name: clock for name, clock in shown.get("clocks", {}).items() if isinstance(clock, str)}
-    for kind in ("tags", "attachments", "attributes"):
-        clocks |= {f"{kind}.{name}": clock for name, clock in shown.get("clocks", {}).get(kind, {}).items()}
+    """The lines of the digest of an object as sent by sync. Sections of `clocks` that the reader does not know are lines too."""
+    clocks = {}
+    for kind, clock in shown.get("clocks", {}).items():
+        clocks |= {kind: clock} if isinstance(clock, str) else {f"{kind}.{name}": one for name, one in clock.items()}
     lines = [type, shown["uniqueID"]] + [f"{name}={clocks[name]}" for name in sorted(clocks)]
     return lines + [f"{name}={shown[name]}" for name in ("creationDate", "sha256") if name in shown]
 
@@ -171,24 +176,30 @@ def scope_digest(page):
 
 def parcels_of_others(parcels, device, moment):
     """The parcels that were neither pushed by the device nor merged by the server from a text that it pushed."""
-    kept, current = [], ("", True)
+    kept, current = [], {}
     for _, push in groupby(parcels, key=lambda parcel: (parcel["pushedBy"], parcel["pushedAt"])):
-        push, before = list(push), current[1]
-        pushed = [text_of(parcel).get("value") for parcel in push if not parcel.get("isServers")]
+        push, before = list(push), dict(current)
+        texts = [text_of(parcel) for parcel in push if not parcel.get("isServers")]
+        pushed = [(text["attribute"], text["value"]) for text in texts if "value" in text]
         for parcel in push:
             text = text_of(parcel)
             is_others = parcel["pushedBy"] != device or parcel["pushedAt"] <= moment
-            if parcel.get("isServers") and (text.get("value") is None or text["value"] not in pushed):
-                is_others = is_others and before
+            if parcel.get("isServers") and text and (text["attribute"], text.get("value")) not in pushed:
+                is_others = is_others and before.get(text["attribute"], ("", True))[1]
             if is_others:
                 kept.append(parcel)
-            if "clock" in text:
-                current = max(current, (text["clock"], is_others))
+            if text:
+                current[text["attribute"]] = max(current.get(text["attribute"], ("", True)), (text["clock"], is_others))
     return kept
 
 
+def is_text(attribute):
+    return attribute == "text" or attribute.startswith("texts.")
+
+
 def text_of(parcel):
-    return next((edit for edit in parcel["edits"] if edit["attribute"] == "text"), {})
+    """The edit of the parcel's text. A parcel has at most one."""
+    return next((edit for edit in parcel["edits"] if is_text(edit["attribute"])), {})
 
 
 def registers_of(parcels):
@@ -215,8 +226,9 @@ def rewind(case):
         if name == "name" and name not in known:
             keeps = True
             continue
-        is_member = name.startswith(("tags.", "attachments."))
-        value = known[name]["value"] if name in known else False if is_member else defaults.get(name)
+        is_member = name.startswith(tuple(kind + "." for kind in MEMBERS))
+        default = False if is_member else "" if is_text(name) else defaults.get(name)
+        value = known[name]["value"] if name in known else default
         if value != edit["value"] or isinstance(value, bool) != isinstance(edit["value"], bool):
             put_back[name] = value
             older += [name] if last.get(name) != known.get(name) else []

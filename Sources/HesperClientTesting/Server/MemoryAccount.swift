@@ -136,10 +136,10 @@ extension MemoryScope {
                         .change(
                             Change(
                                 uniqueID: id, section: entity.section, edits: edits,
-                                textBase: entity.register(.text)?.clock)))
-                    // An attachment belongs to one note. If it is put back into a note, the same push must remove it from the note
-                    // that holds it now. The latter note is therefore processed too.
-                    for case .attachment(let member) in edits.filter({ $0.value == .bool(true) }).map(\.attribute) {
+                                ancestries: entity.ancestries(of: edits))))
+                    // An attachment belongs to one object. If it is put back into an object, the same push must remove it from the
+                    // object that holds it now. That object is therefore processed too.
+                    for case let member? in edits.map({ $0.attribute.heldAttachment($0.value) }) {
                         pending += notes(holding: member).filter { !known.contains($0) }
                     }
                 }

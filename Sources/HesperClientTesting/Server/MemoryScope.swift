@@ -223,25 +223,30 @@ extension MemoryScope: Bag {
         }
     }
 
-    package func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) -> Clock? {
-        parcels[object, default: []].compactMap(\.parcel.textClock).filter { $0.node == node && $0 < clock }.max()
+    /// The parcels of an object that have a version of a text.
+    private func versions(of text: Attribute, of object: UniqueID) -> [StoredParcel] {
+        parcels[object, default: []].filter { $0.parcel.text == text }
     }
 
-    package func textDescents(of object: UniqueID) -> [TextDescent] {
-        parcels[object, default: []].compactMap { stored in
+    package func newest(_ text: Attribute, of object: UniqueID, by node: NodeID, before clock: Clock) -> Clock? {
+        versions(of: text, of: object).compactMap(\.parcel.textClock).filter { $0.node == node && $0 < clock }.max()
+    }
+
+    package func descents(of text: Attribute, of object: UniqueID) -> [TextDescent] {
+        versions(of: text, of: object).compactMap { stored in
             guard let clock = stored.parcel.textClock, !stored.parcel.missingAncestors.isEmpty else { return nil }
             return TextDescent(
                 clock: clock, missingAncestors: stored.parcel.missingAncestors, sequence: stored.sequence)
         }
     }
 
-    package func currentText(of object: UniqueID, at sequence: Int64) -> Clock? {
-        parcels[object, default: []].filter { $0.sequence <= sequence }.compactMap(\.parcel.textClock).max()
+    package func current(_ text: Attribute, of object: UniqueID, at sequence: Int64) -> Clock? {
+        versions(of: text, of: object).filter { $0.sequence <= sequence }.compactMap(\.parcel.textClock).max()
     }
 
-    package func parcels(rescuedInto note: UniqueID, holding clock: Clock) -> [Parcel] {
+    package func parcels(rescuedInto object: UniqueID, holding clock: Clock) -> [Parcel] {
         let sources = states.compactMap { id, state in
-            if case .deleted(let deleted, let sequence) = state, deleted.rescuedInto == note {
+            if case .deleted(let deleted, let sequence) = state, deleted.rescuedInto == object {
                 (id, sequence)
             } else {
                 nil
@@ -251,7 +256,8 @@ extension MemoryScope: Bag {
         // Only parcels from before the rescue are searched. The DeletedObject may have changed since the rescue, for example
         // because an earlier deletion arrived. In this case its sequence number is too great, and the sequence number of the
         // rescue's parcel is used.
-        let end = parcels[note, default: []].first { $0.parcel.isRescue }.map { min($0.sequence, sequence) } ?? sequence
+        let end =
+            parcels[object, default: []].first { $0.parcel.isRescue }.map { min($0.sequence, sequence) } ?? sequence
         return MemoryScope.parcels(parcels[id, default: []].filter { $0.sequence < end }, holding: clock)
     }
 
@@ -262,11 +268,5 @@ extension Entity {
     /// The name of a tag that exists, in the form in which names are compared (``TagName``).
     fileprivate var liveTagName: String? {
         if case .tag(let tag) = self, tag.exists { TagName.fold(tag.name) } else { nil }
-    }
-
-    /// The tags and attachments that a note holds, including merged and deleted ones.
-    fileprivate var heldMembers: [UniqueID] {
-        guard case .note(let note) = self else { return [] }
-        return note.tags.raw + note.attachments.raw
     }
 }

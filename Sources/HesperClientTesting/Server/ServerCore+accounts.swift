@@ -4,8 +4,8 @@ internal import HesperModel
 /// Accounts and devices: sign-up, sign-in, sign-out and revocation (protocol.md, Signing in).
 extension ServerCore {
     private static let features = [
-        "sync", "notes", "tags", "attachments", "uploads", "objects", "deleted-objects", "digests", "events",
-        "revocations",
+        "sync", "notes", "tags", "attachments", "uploads", "objects", "object-texts", "object-files",
+        "deleted-objects", "digests", "events", "revocations",
         "sign-out-others", "text-descent", "device-names",
     ]
 
@@ -22,6 +22,7 @@ extension ServerCore {
                     ("textBytes", Limits.textBytes), ("textAfter", Limits.textAfter),
                     ("tagNameBytes", Limits.tagNameBytes), ("attributeValueBytes", Limits.attributeValueBytes),
                     ("attributes", Limits.attributes), ("objectAttributes", Limits.objectAttributes),
+                    ("objectTexts", Limits.objectTexts), ("objectFiles", Limits.objectFiles),
                     ("members", Limits.members), ("nameLength", Limits.nameLength),
                     ("previewBytes", Limits.previewBytes), ("filenameBytes", Limits.filenameBytes),
                     ("jsonValues", Limits.jsonValues), ("pushObjects", Limits.pushObjects),

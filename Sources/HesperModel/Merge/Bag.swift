@@ -5,21 +5,21 @@ public protocol Bag {
     func states(of ids: [UniqueID], counting load: inout BagLoad) throws -> [UniqueID: ObjectState]
     /// The live tag whose folded name is `foldedName`; nil if there is none.
     func tag(named foldedName: String) throws -> UniqueID?
-    /// The notes that have this attachment. Includes notes whose creation date is not known yet, but no deleted notes.
+    /// The notes and objects of apps that have this attachment. Includes objects that do not exist yet, but no deleted objects.
     func holders(of attachment: UniqueID) throws -> [UniqueID]
     /// Parcels of an object, the newest first. The result includes all parcels with an edit that has this clock, and may include
     /// others.
     func parcels(of object: UniqueID, holding clock: Clock) throws -> [Parcel]
-    /// The clock of the newest text of an object that `node` wrote before `clock`; nil if there is none. Texts whose values were
+    /// The clock of the newest version of a text that `node` wrote before `clock`; nil if there is none. Versions whose values were
     /// thinned away are included.
-    func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock?
-    /// The texts of an object that have missing ancestors (``Parcel/missingAncestors``), in any order.
-    func textDescents(of object: UniqueID) throws -> [TextDescent]
-    /// The clock of the text that was current when the scope had the given sequence number; nil if the object had no text.
-    func currentText(of object: UniqueID, at sequence: Int64) throws -> Clock?
-    /// Parcels of the deleted note whose words were rescued into `note`, the newest first. The result includes all parcels with an
-    /// edit that has this clock, and may include others. Parcels that were added after the deletion are not included.
-    func parcels(rescuedInto note: UniqueID, holding clock: Clock) throws -> [Parcel]
+    func newest(_ text: Attribute, of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock?
+    /// The versions of a text that have missing ancestors (``Parcel/missingAncestors``), in any order.
+    func descents(of text: Attribute, of object: UniqueID) throws -> [TextDescent]
+    /// The clock of the version of a text that was current when the scope had the given sequence number; nil if there was none.
+    func current(_ text: Attribute, of object: UniqueID, at sequence: Int64) throws -> Clock?
+    /// Parcels of the deleted object whose words were rescued into `object`, the newest first. The result includes all parcels with
+    /// an edit that has this clock, and may include others. Parcels that were added after the deletion are not included.
+    func parcels(rescuedInto object: UniqueID, holding clock: Clock) throws -> [Parcel]
     /// The size and hash of the bytes of an attachment; nil if the server does not have the bytes.
     func attachmentData(of attachment: UniqueID) throws -> AttachmentData?
 }

@@ -14,7 +14,8 @@ public struct Edit: Sendable, Equatable {
     }
 }
 
-/// The edits of one object that came in one push. They are stored together as one row of the bag.
+/// Edits of one object that came in one push. They are stored together as one row of the bag. If a push sets several texts of an
+/// object, each text is in a parcel of its own, because a row describes the descent of one text.
 public struct Parcel: Sendable, Equatable {
     public let object: UniqueID
     public let objectType: ObjectType?
@@ -43,7 +44,9 @@ public struct Parcel: Sendable, Equatable {
         self.isServerMade = isServerMade
     }
 
-    public var textClock: Clock? { edits.first { $0.attribute == .text }?.clock }
+    /// The attribute of the parcel's text; nil if the parcel has no text. A parcel has at most one text.
+    public var text: Attribute? { edits.first { $0.attribute.isText }?.attribute }
+    public var textClock: Clock? { edits.first { $0.attribute.isText }?.clock }
     public var firstClock: Clock? { edits.compactMap(\.clock).min() }
     public var lastClock: Clock? { edits.compactMap(\.clock).max() }
 }

@@ -52,7 +52,9 @@ struct ElementReader {
             if let value = value(field.rawValue, field.read) { edits.append(Edit(.field(field), value, at: nil)) }
         case .tags: members(part.name) { .tag($0) }
         case .attachments: members(part.name) { .attachment($0) }
-        case .attributes: customAttributes()
+        case .attributes: named(part.name, FieldValue.custom) { .custom($0) }
+        case .texts: named(part.name, FieldValue.text) { .namedText($0) }
+        case .files: named(part.name, FieldValue.file) { .file($0) }
         }
     }
 
@@ -150,77 +152,134 @@ struct ElementReader {
         if rejected[key] == nil { reject(key, .invalidField, what, at: path) }
     }
 
-    /// Reads `attributes`, the attributes that apps define.
-    private mutating func customAttributes() {
-        read.append("attributes")
-        clocked.append("attributes")
+    /// Reads `attributes`, `texts` or `files`: an object whose members have names that an app chose.
+    private mutating func named(
+        _ part: String, _ convert: (String, JSON) -> FieldValue.Outcome, _ attribute: (String) -> Attribute
+    ) {
+        read.append(part)
+        clocked.append(part)
         var values: [String: Value] = [:]
-        switch object["attributes"] {
+        switch object[part] {
         case nil: break
         case .object(let map)?:
             for member in map.members {
-                switch FieldValue.custom(named: member.name, member.value) {
+                switch convert(member.name, member.value) {
                 case .success(let value): values[member.name] = value
                 case .failure(let error):
                     reject(
-                        "attributes.\(member.name)", .invalidField,
-                        "attributes.\(member.name.prefix(64)) \(error.requirement)",
-                        at: "/attributes/\(JSONPointer.escape(member.name))", limit: error.limit)
+                        "\(part).\(member.name)", .invalidField,
+                        "\(part).\(member.name.prefix(64)) \(error.requirement)",
+                        at: "/\(part)/\(JSONPointer.escape(member.name))", limit: error.limit)
                 }
             }
-        case let other?: reject("attributes", .invalidField, "attributes must be an object, not \(other.kind)")
+        case let other?: reject(part, .invalidField, "\(part) must be an object, not \(other.kind)")
         }
         var stamped: Set<String> = []
-        for (name, json) in clockMap("attributes") {
+        for (name, json) in clockMap(part) {
             stamped.insert(name)
-            let field = "attributes.\(name)"
-            let path = "/clocks/attributes/\(JSONPointer.escape(name))"
+            let field = "\(part).\(name)"
+            let path = "/clocks/\(part)/\(JSONPointer.escape(name))"
             guard let value = values[name] else {
                 if rejected[field] == nil {
                     reject(
-                        field, .invalidField, "clocks contains attributes.\(name), but attributes has no \(name)",
-                        at: path)
+                        field, .invalidField, "clocks contains \(field), but \(part) has no \(name)", at: path)
                 }
                 continue
             }
             guard let clock = clock(json, of: field, at: path) else { continue }
-            edits.append(Edit(.custom(name), value, at: clock))
+            edits.append(Edit(attribute(name), value, at: clock))
         }
         for name in values.keys where !stamped.contains(name) {
             reject(
-                "attributes.\(name)", .clockMissing, "attributes.\(name) must have a clock in clocks.attributes",
-                at: "/attributes/\(JSONPointer.escape(name))")
+                "\(part).\(name)", .clockMissing, "\(part).\(name) must have a clock in clocks.\(part)",
+                at: "/\(part)/\(JSONPointer.escape(name))")
+        }
+    }
+
+    /// Reads the ancestry of a note's text: `textBase`, `textAfter` and `textBaseValue`. If a field is invalid, the text is
+    /// rejected too.
+    mutating func ancestry() -> TextAncestry {
+        read += ["textBase", "textAfter", "textBaseValue"]
+        var ancestry = TextAncestry()
+        if let json = object["textBase"] { ancestry.base = clock(json, "textBase", at: "/textBase") }
+        if let json = object["textAfter"] { ancestry.after = clocks(json, "textAfter", at: "/textAfter") }
+        if case .string(let text)? = value("textBaseValue", FieldValue.text) { ancestry.baseValue = text }
+        let invalid = ["textBase", "textAfter", "textBaseValue"].first { rejected[$0] != nil }
+        if let invalid { drop(.text, "text must come with a valid \(invalid)") }
+        return ancestry
+    }
+
+    /// Reads the ancestries of the texts of an app's own object: `textBases`, `textsAfter` and `textBaseValues`, by the names of
+    /// the texts. If a member is invalid, the text with its name is rejected too.
+    mutating func namedAncestries() -> [Attribute: TextAncestry] {
+        var ancestries: [Attribute: TextAncestry] = [:]
+        forEachAncestor("textBases") { reader, attribute, json, field, path in
+            ancestries[attribute, default: TextAncestry()].base = reader.clock(json, field, at: path)
+        }
+        forEachAncestor("textsAfter") { reader, attribute, json, field, path in
+            ancestries[attribute, default: TextAncestry()].after = reader.clocks(json, field, at: path)
+        }
+        forEachAncestor("textBaseValues") { reader, attribute, json, field, path in
+            switch FieldValue.text(json) {
+            case .success(let value):
+                if case .string(let text) = value { ancestries[attribute, default: TextAncestry()].baseValue = text }
+            case .failure(let error):
+                reader.reject(field, .invalidField, "\(field) \(error.requirement)", at: path, limit: error.limit)
+            }
+        }
+        return ancestries
+    }
+
+    /// Calls `body` for each member of `textBases`, `textsAfter` or `textBaseValues`.
+    private mutating func forEachAncestor(
+        _ part: String, _ body: (inout ElementReader, Attribute, JSON, _ field: String, _ path: String) -> Void
+    ) {
+        read.append(part)
+        switch object[part] {
+        case nil: break
+        case .object(let map)?:
+            for member in map.members {
+                let field = "\(part).\(member.name)"
+                let attribute = Attribute.namedText(member.name)
+                body(&self, attribute, member.value, field, "/\(part)/\(JSONPointer.escape(member.name))")
+                if rejected[field] != nil {
+                    drop(attribute, "\(attribute.description) must come with a valid \(field)")
+                }
+            }
+        case let other?:
+            reject(part, .invalidField, "\(part) must be an object, not \(other.kind)")
+            for edit in edits where edit.attribute.isText {
+                drop(edit.attribute, "\(edit.attribute.description) must come with a valid \(part)")
+            }
         }
     }
 
     /// Rejects a field that was already read, because another field that it depends on was rejected.
-    mutating func drop(_ attribute: Attribute, _ detail: String) {
+    private mutating func drop(_ attribute: Attribute, _ detail: String) {
         guard edits.contains(where: { $0.attribute == attribute }) else { return }
         edits.removeAll { $0.attribute == attribute }
-        reject(attribute.description, .invalidField, detail)
+        let path = attribute.textName.map { "/texts/\(JSONPointer.escape($0))" }
+        reject(attribute.description, .invalidField, detail, at: path)
     }
 
-    /// Reads a field of the element whose value is a clock, such as `textBase`.
-    mutating func plainClock(_ field: String) -> Clock? {
-        read.append(field)
-        guard let json = object[field] else { return nil }
+    /// Reads a value that is a clock, such as that of `textBase`.
+    private mutating func clock(_ json: JSON, _ field: String, at path: String) -> Clock? {
         if case .string(let text) = json, let clock = Clock(text) { return clock }
-        reject(field, .invalidField, "\(field) must be a clock")
+        reject(field, .invalidField, "\(field) must be a clock", at: path)
         return nil
     }
 
-    /// Reads a field of the element whose value is an array of clocks, such as `textAfter`.
-    mutating func plainClocks(_ field: String, limit: Int) -> [Clock]? {
-        read.append(field)
-        guard let json = object[field] else { return nil }
+    /// Reads a value that is an array of clocks, such as that of `textAfter`.
+    private mutating func clocks(_ json: JSON, _ field: String, at path: String) -> [Clock]? {
+        let limit = Limits.textAfter
         guard case .array(let elements) = json, elements.count <= limit else {
-            reject(field, .invalidField, "\(field) must be an array of at most \(limit) clocks", limit: limit)
+            reject(field, .invalidField, "\(field) must be an array of at most \(limit) clocks", at: path, limit: limit)
             return nil
         }
         var clocks: [Clock] = []
         for (index, element) in elements.enumerated() {
             guard case .string(let text) = element, let clock = Clock(text) else {
-                reject(field, .invalidField, "\(field) must contain only clocks", at: "/\(field)/\(index)")
+                reject(field, .invalidField, "\(field) must contain only clocks", at: "\(path)/\(index)")
                 return nil
             }
             clocks.append(clock)

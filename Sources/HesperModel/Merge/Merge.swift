@@ -1,7 +1,7 @@
 /// Merges one push into a scope: a pure function of the push, the contents of the bag, and the time (merge.md, One push).
 ///
-/// Deletions are applied first, then registers and new objects, then the rescues of notes. At the end, the names of tags are
-/// made unique, and edits that add an attachment to a second note are rejected. Invalid fields are rejected one by one.
+/// Deletions are applied first, then registers and new objects, then the rescues of texts. At the end, the names of tags are
+/// made unique, and edits that add an attachment to a second object are rejected. Invalid fields are rejected one by one.
 public struct Merge {
     private var draft: ScopeDraft
     private var texts = MergeTexts()
@@ -79,7 +79,7 @@ public struct Merge {
             receipts[index, default: ReceiptDraft()].problem = wrongType(
                 entity.objectType, deletion.uniqueID, at: "\(deletion.pointer)/objectType")
         case .entity(let entity)?:
-            if case .note(let note) = entity { try rescues.add(note, deletion, index, in: draft) }
+            try rescues.add(entity, deletion, index, in: draft)
             draft.set(deletion.uniqueID, .deleted(deleted))
             receipts[index, default: ReceiptDraft()].deletion = .applied
         case nil:
@@ -163,10 +163,11 @@ public struct Merge {
                 receipt.rejected[field] = problem
                 continue
             }
-            if edit.attribute == .text, !isDeleted {
-                try texts.merge(change.text(edit, at: clock), into: &entity, parcel: parcel, in: &draft)
+            let target = draft.parcel(for: edit, beside: parcel)
+            if edit.attribute.isText, !isDeleted {
+                try texts.merge(change.text(edit, at: clock), into: &entity, parcel: target, in: &draft)
             } else {
-                draft.append(edit, to: parcel)
+                draft.append(edit, to: target)
                 entity.fold(edit)
             }
             receipt.edits.append((edit, false))
@@ -192,6 +193,8 @@ public struct Merge {
         case .tag(let id): "\(change.pointer)/clocks/tags/\(id)"
         case .attachment(let id): "\(change.pointer)/clocks/attachments/\(id)"
         case .custom(let name): "\(change.pointer)/attributes/\(name)"
+        case .namedText(let name): "\(change.pointer)/texts/\(name)"
+        case .file(let name): "\(change.pointer)/files/\(name)"
         case .field(let field): "\(change.pointer)/\(field.rawValue)"
         }
     }
@@ -228,6 +231,9 @@ public struct Merge {
         case .custom:
             (count, what) = (content.attributes.count, "attributes")
             limit = entity.section == .objects ? Limits.objectAttributes : Limits.attributes
+        case .namedText:
+            (count, limit, what) = (content.texts.count, Limits.objectTexts, "texts, including emptied ones")
+        case .file: (count, limit, what) = (content.files.count, Limits.objectFiles, "files, including removed ones")
         }
         guard count >= limit else { return nil }
         return Problem(
@@ -260,40 +266,36 @@ public struct Merge {
         return nil
     }
 
-    /// Rejects each edit that adds an attachment to a note although another live note has the same attachment. The other edits of
-    /// the element are applied.
+    /// Rejects each edit that adds an attachment to a note or to an app's own object although another live object has the same
+    /// attachment. The other edits of the element are applied.
     private mutating func checkHolders(_ push: Push) throws {
         var holders: [UniqueID: Set<UniqueID>] = [:]
         for id in draft.touched {
-            guard case .entity(.note(let note))? = draft.state(id) else { continue }
-            for (member, register) in note.attachments.registers where register.value {
-                holders[member, default: []].insert(id)
-            }
+            guard case .entity(let entity)? = draft.state(id) else { continue }
+            for member in entity.heldAttachments { holders[member, default: []].insert(id) }
         }
         for (index, element) in push.elements.enumerated() {
-            guard case .change(let change) = element, change.section == .notes, var receipt = receipts[index],
-                let parcel = receipt.parcel
+            guard case .change(let change) = element, var receipt = receipts[index], let parcel = receipt.parcel
             else { continue }
-            let note = change.uniqueID
-            for (edit, isKnown) in receipt.edits where !isKnown && edit.value == .bool(true) {
-                guard case .attachment(let member) = edit.attribute, holders[member]?.contains(note) == true else {
-                    continue
-                }
+            let id = change.uniqueID
+            for (edit, isKnown) in receipt.edits where !isKnown {
+                guard let member = edit.attribute.heldAttachment(edit.value), holders[member]?.contains(id) == true
+                else { continue }
                 let others = try draft.untouchedHolders(of: member) + (holders[member] ?? [])
-                guard let other = others.filter({ $0 != note }).min() else { continue }
+                guard let other = others.filter({ $0 != id }).min() else { continue }
                 receipt.rejected[edit.attribute.description] = Problem(
-                    .attachmentInUse, "Attachment \(member) belongs to note \(other).",
+                    .attachmentInUse, "Attachment \(member) belongs to \(other).",
                     at: pointer(of: edit.attribute, in: change))
                 receipt.edits.removeAll { $0.edit == edit }
-                draft.remove(edit, of: note, from: parcel)
-                if !holds(note, member) { holders[member]?.remove(note) }
+                draft.remove(edit, of: id, from: parcel)
+                if !holds(id, member) { holders[member]?.remove(id) }
             }
             receipts[index] = receipt
         }
     }
 
-    private func holds(_ note: UniqueID, _ attachment: UniqueID) -> Bool {
-        guard case .entity(.note(let note))? = draft.state(note) else { return false }
-        return note.attachments[attachment]?.value == true
+    private func holds(_ id: UniqueID, _ attachment: UniqueID) -> Bool {
+        guard case .entity(let entity)? = draft.state(id) else { return false }
+        return entity.heldAttachments.contains(attachment)
     }
 }

@@ -22,10 +22,12 @@ public struct MergeOutcome: Sendable {
 /// A text that lost words in a merge (merge.md, Text).
 public struct LostText: Sendable, Hashable {
     public let object: UniqueID
+    public let attribute: Attribute
     public let clock: Clock
 
-    public init(object: UniqueID, clock: Clock) {
+    public init(object: UniqueID, attribute: Attribute = .text, clock: Clock) {
         self.object = object
+        self.attribute = attribute
         self.clock = clock
     }
 }

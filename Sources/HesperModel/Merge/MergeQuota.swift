@@ -37,12 +37,12 @@ struct MergeQuota {
 }
 
 extension Edit {
-    /// Whether the edit makes a note's text, or a string attribute of an app, longer than it is now.
+    /// Whether the edit makes a text, or a string attribute of an app, longer than it is now.
     fileprivate func isLonger(than entity: Entity) -> Bool {
         switch attribute {
-        case .field(.text), .custom: value.textBytes > (entity.register(attribute)?.value).textBytes
+        case .field(.text), .custom, .namedText: value.textBytes > (entity.register(attribute)?.value).textBytes
         // Values of other fields and of members are always short.
-        case .field, .tag, .attachment: false
+        case .field, .tag, .attachment, .file: false
         }
     }
 }

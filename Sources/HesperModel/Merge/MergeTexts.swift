@@ -1,40 +1,39 @@
-/// Decides which text of a note is current after a push. The decision depends on the texts from which the pushed text descends
-/// (merge.md, Text).
+/// Decides which version of a text is current after a push. The decision depends on the versions from which the pushed text
+/// descends (merge.md, Text). A text is that of a note, or one of the texts of an app's own object.
 struct MergeTexts {
     /// The texts that lost words, in the order in which they were merged.
     private(set) var lost: [LostText] = []
     /// The merges of large texts that must be prepared.
     private(set) var pendingMerges: [PreparedTexts.PendingMerge] = []
-    /// The clocks of pushed texts that were not merged, for example because the text from which they descend is not known.
-    private var unmerged: Set<Clock> = []
-    /// The clocks of pushed texts from which other texts in the bag descend.
-    private var history: Set<Clock> = []
-    /// For each pushed text, by its clock: its words that the current text lacks, and the clock of the current text.
-    private var superseded: [Clock: ([TextMerge.Superseded], by: Clock)] = [:]
+    /// The pushed texts that were not merged, for example because the text from which they descend is not known.
+    private var unmerged: Set<LostText> = []
+    /// The pushed texts from which other texts in the bag descend.
+    private var history: Set<LostText> = []
+    /// For each pushed text: its words that the current text lacks, and the clock of the current text.
+    private var superseded: [LostText: ([TextMerge.Superseded], by: Clock)] = [:]
     /// The total size of the texts that were merged without preparation, in bytes.
     private var mergedBytes = 0
 
     /// A text that is about to be added to the bag.
     struct Incoming {
+        let attribute: Attribute
         let clock: Clock
         let text: String
-        /// The clock of the text from which this text was edited, as stated by the client. See ``Change/textBase``.
-        var base: Clock?
-        /// The text from which this text was edited, if the client sent it. See ``Change/textBaseValue``.
-        var baseValue: String?
-        /// The clocks of other texts from which this text descends, as stated by the client. See ``Change/textAfter``.
-        var after: [Clock]?
+        /// The texts from which this text descends, as stated by the client.
+        var ancestry = TextAncestry()
         /// True if this text was sent only as the base of a pushed text.
         var isBase = false
         var replacesUnread = false
 
         /// Whether a device resends the text to a restored server. The device then states the text's own clock as its base.
-        var isResent: Bool { base == clock }
+        var isResent: Bool { ancestry.base == clock }
         /// The clocks of the texts that the push states as ancestors of this text, without this text's own clock.
-        var named: [Clock] { ([base].compactMap(\.self) + (after ?? [])).filter { $0 != clock } }
+        var named: [Clock] { ([ancestry.base].compactMap(\.self) + (ancestry.after ?? [])).filter { $0 != clock } }
+
+        func id(in object: UniqueID) -> LostText { LostText(object: object, attribute: attribute, clock: clock) }
     }
 
-    /// The relation of an incoming text to the current text of the note.
+    /// The relation of an incoming text to the current text.
     private enum Descent {
         /// A text in the bag descends from the incoming text.
         case history
@@ -45,7 +44,7 @@ struct MergeTexts {
         case unknown
     }
 
-    /// Adds a pushed text to a note, and determines which text is current. If the current text does not have the greatest clock,
+    /// Adds a pushed text to an object, and determines which text is current. If the current text does not have the greatest clock,
     /// the text is added once more with a new clock of the server, so that the fold yields it.
     mutating func merge(
         _ text: Incoming, into entity: inout Entity, parcel: Int, in draft: inout ScopeDraft
@@ -59,67 +58,72 @@ struct MergeTexts {
     private mutating func addBase(
         of text: Incoming, into entity: inout Entity, in draft: inout ScopeDraft
     ) throws {
-        guard let base = text.base, let value = text.baseValue, !text.isResent,
-            base != entity.register(.text)?.clock,
+        let attribute = text.attribute
+        guard let base = text.ancestry.base, let value = text.ancestry.baseValue, !text.isResent,
+            base != entity.register(attribute)?.clock,
             draft.ahead(base, field: "textBase", pointer: "") == nil,
             draft.revoked(base, field: "textBase", pointer: "") == nil,
-            try draft.find(.text, base, of: entity.uniqueID) == nil
+            try draft.find(attribute, base, of: entity.uniqueID) == nil
         else { return }
-        let parcel = draft.add(Parcel(object: entity.uniqueID, objectType: .note, edits: []))
-        let resent = Incoming(clock: base, text: value, base: base, after: [], isBase: true)
+        let parcel = draft.add(Parcel(object: entity.uniqueID, objectType: entity.objectType, edits: []))
+        let resent = Incoming(
+            attribute: attribute, clock: base, text: value, ancestry: TextAncestry(base: base, after: []), isBase: true)
         try add(resent, into: &entity, parcel: parcel, in: &draft)
     }
 
-    /// Adds one text to the note, and decides by its descent which text is current.
+    /// Adds one text to the object, and decides by its descent which text is current.
     private mutating func add(
         _ text: Incoming, into entity: inout Entity, parcel: Int, in draft: inout ScopeDraft
     ) throws {
-        let edit = Edit(.text, .string(text.text), at: text.clock)
+        let (id, attribute) = (entity.uniqueID, text.attribute)
+        let edit = Edit(attribute, .string(text.text), at: text.clock)
         let missing = try missingAncestors(of: text, entity, in: draft)
-        guard let register = entity.register(.text), case .string(let currentText) = register.value else {
+        guard let register = entity.register(attribute), case .string(let currentText) = register.value else {
             draft.append(edit, to: parcel, missing: missing)
             entity.fold(edit)
             return
         }
         let current = register.clock
         // These lookups come first, because adding the edit to its parcel changes their results.
-        let descent = try descent(of: text, from: current, in: entity.uniqueID, draft)
-        let currentOrigin = try draft.origin(of: current, of: entity.uniqueID)
+        let descent = try descent(of: text, from: current, in: id, draft)
+        let currentOrigin = try draft.origin(of: attribute, current, of: id)
+        let currentID = LostText(object: id, attribute: attribute, clock: current)
         draft.append(edit, to: parcel, missing: missing)
         entity.fold(edit)
 
         let origin = max(currentOrigin, text.clock)
         switch descent {
         case .history:
-            history.insert(text.clock)
+            history.insert(text.id(in: id))
             if text.isBase, TextWords(of: text.text).hasWords(beyond: [TextWords(of: currentText)]) {
-                recordLoss(text.clock, of: entity.uniqueID)
+                lost.append(text.id(in: id))
             }
-            setCurrent(currentText, origin: currentOrigin, after: max(current, text.clock), in: &entity, &draft)
+            setCurrent(
+                attribute, currentText, origin: currentOrigin, after: max(current, text.clock), in: &entity, &draft)
         case .current:
             if text.replacesUnread, TextWords(of: currentText).hasMore(than: TextWords(of: text.text)) {
-                recordLoss(current, of: entity.uniqueID)
+                lost.append(currentID)
             }
-            setCurrent(text.text, origin: origin, after: current, in: &entity, &draft)
+            setCurrent(attribute, text.text, origin: origin, after: current, in: &entity, &draft)
         case .unknown:
-            leaveUnmerged(text, beside: current, currentText, in: entity)
+            leaveUnmerged(text, beside: currentID, currentText)
         case .base(let base):
             let currentIsOlder = (currentOrigin, current) < (text.clock, text.clock)
             let input = TextMerge.Input(
                 base: base, older: currentIsOlder ? currentText : text.text,
                 newer: currentIsOlder ? text.text : currentText)
-            let object = LostText(object: entity.uniqueID, clock: text.clock)
-            guard let outcome = outcome(of: input, for: object, draft.context.bounds) else { return }
+            guard let outcome = outcome(of: input, for: text.id(in: id), draft.context.bounds) else { return }
             // Two texts of the maximum size may yield a merged text that exceeds the maximum, which no device could push again. The
             // two texts are then not merged.
             guard outcome.text.utf8.count <= Limits.textBytes else {
-                leaveUnmerged(text, beside: current, currentText, in: entity)
+                leaveUnmerged(text, beside: currentID, currentText)
                 return
             }
-            if !outcome.superseded.isEmpty { recordLoss(currentIsOlder ? current : text.clock, of: entity.uniqueID) }
-            setCurrent(outcome.text, origin: origin, after: max(current, text.clock), in: &entity, &draft)
-            if !currentIsOlder, let clock = entity.register(.text)?.clock {
-                superseded[text.clock] = (outcome.superseded, clock)
+            if !outcome.superseded.isEmpty { lost.append(currentIsOlder ? currentID : text.id(in: id)) }
+            setCurrent(
+                attribute, outcome.text, origin: origin, after: max(current, text.clock), in: &entity, &draft)
+            if !currentIsOlder, let clock = entity.register(attribute)?.clock {
+                superseded[text.id(in: id)] = (outcome.superseded, clock)
             }
         }
     }
@@ -140,32 +144,34 @@ struct MergeTexts {
 
     /// Makes a text current. If the fold yields a different text, adds this text again with a new clock of the server.
     private func setCurrent(
-        _ text: String, origin: Clock, after clock: Clock, in entity: inout Entity, _ draft: inout ScopeDraft
+        _ attribute: Attribute, _ text: String, origin: Clock, after clock: Clock, in entity: inout Entity,
+        _ draft: inout ScopeDraft
     ) {
-        guard case .string(let folded)? = entity.register(.text)?.value, !folded.isIdentical(to: text) else { return }
+        guard case .string(let folded)? = entity.register(attribute)?.value, !folded.isIdentical(to: text) else {
+            return
+        }
         let clock = draft.tick(after: clock, entity.lastClock)
-        let edit = Edit(.text, .string(text), at: clock)
+        let edit = Edit(attribute, .string(text), at: clock)
         draft.add(
-            Parcel(object: entity.uniqueID, objectType: .note, edits: [edit], textOrigin: origin, isServerMade: true))
+            Parcel(
+                object: entity.uniqueID, objectType: entity.objectType, edits: [edit], textOrigin: origin,
+                isServerMade: true))
         entity.fold(edit)
     }
 
     /// Leaves two texts unmerged: the text with the greater clock becomes current, and the other remains in the history
     /// forever.
     private mutating func leaveUnmerged(
-        _ text: Incoming, beside current: Clock, _ currentText: String, in entity: Entity
+        _ text: Incoming, beside current: LostText, _ currentText: String
     ) {
-        unmerged.insert(text.clock)
+        let pushed = text.id(in: current.object)
+        unmerged.insert(pushed)
         guard !text.text.isIdentical(to: currentText) else { return }
-        recordLoss(min(current, text.clock), of: entity.uniqueID)
-        if text.clock < current {
+        lost.append(current.clock < text.clock ? current : pushed)
+        if text.clock < current.clock {
             let whole = TextMerge.Superseded(text: text.text, location: 0, length: currentText.utf16.count)
-            superseded[text.clock] = ([whole], current)
+            superseded[pushed] = ([whole], current.clock)
         }
-    }
-
-    private mutating func recordLoss(_ clock: Clock, of id: UniqueID) {
-        lost.append(LostText(object: id, clock: clock))
     }
 
     // MARK: Descent
@@ -173,14 +179,15 @@ struct MergeTexts {
     private func descent(
         of text: Incoming, from current: Clock, in id: UniqueID, _ draft: ScopeDraft
     ) throws -> Descent {
+        let ancestry = text.ancestry
         if text.clock > current {
             // If the base is the current text, no text in the bag descends from the pushed text. A descendant of the pushed text
             // would be newer than the base, and the base would not be current.
-            if text.base == current, text.after?.isEmpty != false { return .current }
+            if ancestry.base == current, ancestry.after?.isEmpty != false { return .current }
             // If a client does not send `textAfter`, its text is treated as a descendant of the previous text of the same node.
-            if text.after == nil, current.node == text.clock.node { return .current }
+            if ancestry.after == nil, current.node == text.clock.node { return .current }
         }
-        let known = try draft.textDescents(of: id)
+        let known = try draft.descents(of: text.attribute, of: id)
         if known.contains(where: { $0.clock != text.clock && $0.missingAncestors.contains(text.clock) }) {
             return .history
         }
@@ -193,18 +200,18 @@ struct MergeTexts {
             if resent.contains(where: { $0.clock > text.clock }) { return .history }
             base =
                 try resent.map(\.clock).max()
-                ?? (draft.wasKnown(id) ? draft.bag.currentText(of: id, at: restored) : nil)
-        } else if let after = text.after {
-            base = try after.last { try draft.hasText($0, of: id) } ?? text.base
+                ?? (draft.wasKnown(id) ? draft.bag.current(text.attribute, of: id, at: restored) : nil)
+        } else if let after = ancestry.after {
+            base = try after.last { try draft.hasText(text.attribute, $0, of: id) } ?? ancestry.base
         } else {
             base = try baseByNode(of: text, in: id, draft)
         }
         guard let base else { return .unknown }
         if base == current { return .current }
-        if let value = try draft.textValue(base, of: id) { return .base(value) }
+        if let value = try draft.textValue(text.attribute, base, of: id) { return .base(value) }
         // The bag lacks the text of the base, because it was thinned away or the clock of the base was rejected. The push may
         // include this text.
-        if base == text.base, let value = text.baseValue { return .base(value) }
+        if base == ancestry.base, let value = ancestry.baseValue { return .base(value) }
         return .unknown
     }
 
@@ -212,20 +219,24 @@ struct MergeTexts {
     /// the newest text in the bag that the same node wrote before this text.
     private func baseByNode(of text: Incoming, in id: UniqueID, _ draft: ScopeDraft) throws -> Clock? {
         let (node, bag) = (text.clock.node, draft.bag)
-        var own = draft.wasKnown(id) ? try bag.newestText(of: id, by: node, before: text.clock) : nil
-        for parcel in draft.added(to: id) {
+        var own = draft.wasKnown(id) ? try bag.newest(text.attribute, of: id, by: node, before: text.clock) : nil
+        for parcel in draft.added(to: id) where parcel.text == text.attribute {
             guard let clock = parcel.textClock, clock.node == node, clock < text.clock else { continue }
             own = max(own ?? clock, clock)
         }
-        guard let base = text.base, try own == nil || draft.hasText(base, of: id) else { return own }
+        guard let base = text.ancestry.base, try own == nil || draft.hasText(text.attribute, base, of: id) else {
+            return own
+        }
         return max(base, own ?? base)
     }
 
     /// The clocks that the push states as ancestors of a text and that the bag lacks. If a device resends the text to a restored
     /// server, the text's own clock is added.
     private func missingAncestors(of text: Incoming, _ entity: Entity, in draft: ScopeDraft) throws -> [Clock] {
-        let current = entity.register(.text)?.clock
-        var missing = try text.named.filter { try $0 != current && !draft.hasText($0, of: entity.uniqueID) }
+        let current = entity.register(text.attribute)?.clock
+        var missing = try text.named.filter {
+            try $0 != current && !draft.hasText(text.attribute, $0, of: entity.uniqueID)
+        }
         if text.isResent { missing.append(text.clock) }
         return missing
     }
@@ -233,59 +244,60 @@ struct MergeTexts {
     // MARK: Receipts
 
     /// The result that the receipt contains for a pushed text that is not current.
-    func field(_ clock: Clock, current: Clock, in draft: ScopeDraft) -> Receipt.Field {
+    func field(_ text: LostText, current: Clock, in draft: ScopeDraft) -> Receipt.Field {
         let isMerged =
-            current.node == draft.context.server && !unmerged.contains(clock) && !history.contains(clock)
+            current.node == draft.context.server && !unmerged.contains(text) && !history.contains(text)
         var field = Receipt.Field(isMerged ? .merged : .superseded, clock: current)
         // The locations of the superseded words refer to the text that resulted from this merge. If another text of the same push
         // has replaced that text, the locations are no longer valid, and the words are omitted.
-        if let (words, result) = superseded[clock], result == current { field.superseded = words }
+        if let (words, result) = superseded[text], result == current { field.superseded = words }
         return field
     }
 }
 
-/// Functions that look up the texts of a note.
+/// Functions that look up the versions of a text.
 extension ScopeDraft {
-    /// The texts of an object that have missing ancestors (``Parcel/missingAncestors``), in the bag and in this push.
-    fileprivate func textDescents(of id: UniqueID) throws -> [TextDescent] {
-        let known = wasKnown(id) ? try bag.textDescents(of: id) : []
+    /// The versions of a text that have missing ancestors (``Parcel/missingAncestors``), in the bag and in this push.
+    fileprivate func descents(of attribute: Attribute, of id: UniqueID) throws -> [TextDescent] {
+        let known = wasKnown(id) ? try bag.descents(of: attribute, of: id) : []
         return known
             + added(to: id).compactMap { parcel in
-                guard let clock = parcel.textClock, !parcel.missingAncestors.isEmpty else { return nil }
+                guard parcel.text == attribute, let clock = parcel.textClock, !parcel.missingAncestors.isEmpty else {
+                    return nil
+                }
                 return TextDescent(clock: clock, missingAncestors: parcel.missingAncestors, sequence: .max)
             }
     }
 
-    /// Whether a text with this clock belongs to the note or, if the note contains rescued words, to the deleted note that the
-    /// words come from.
-    fileprivate func hasText(_ clock: Clock, of id: UniqueID) throws -> Bool {
-        if try find(.text, clock, of: id) != nil { return true }
-        return try rescued(clock, into: id) != nil
+    /// Whether the version with this clock belongs to the object or to the deleted object from which it was rescued.
+    fileprivate func hasText(_ attribute: Attribute, _ clock: Clock, of id: UniqueID) throws -> Bool {
+        if try find(attribute, clock, of: id) != nil { return true }
+        return try rescued(attribute, clock, into: id) != nil
     }
 
-    fileprivate func textValue(_ clock: Clock, of id: UniqueID) throws -> String? {
-        let edit = try find(.text, clock, of: id)?.edit ?? rescued(clock, into: id)
+    fileprivate func textValue(_ attribute: Attribute, _ clock: Clock, of id: UniqueID) throws -> String? {
+        let edit = try find(attribute, clock, of: id)?.edit ?? rescued(attribute, clock, into: id)
         if case .string(let text)? = edit?.value { return text }
         return nil
     }
 
-    /// Returns the edit that set the text with this clock in the deleted note whose words were rescued into this note. The text is
-    /// needed as a base: a device that edited the deleted note pushes its texts to this note, but edited them from texts of the
-    /// deleted note.
-    private func rescued(_ clock: Clock, into id: UniqueID) throws -> Edit? {
+    /// Returns the version that has the given clock and belongs to the deleted object from which this object was rescued. It is
+    /// needed as a base: a device that edited the deleted object pushes its texts to the rescued object, and their bases are texts
+    /// of the deleted object.
+    private func rescued(_ attribute: Attribute, _ clock: Clock, into id: UniqueID) throws -> Edit? {
         guard wasKnown(id) else { return nil }
         for parcel in try bag.parcels(rescuedInto: id, holding: clock) {
-            if let edit = parcel.edits.first(where: { $0.attribute == .text && $0.clock == clock }) { return edit }
+            if let edit = parcel.edits.first(where: { $0.attribute == attribute && $0.clock == clock }) { return edit }
         }
         return nil
     }
 
-    /// The clock by which texts are ordered for a merge. For a text that a device made, it is the text's own clock. For a text that
-    /// the server merged, it is the greatest of the clocks of the devices' texts that were merged.
-    fileprivate func origin(of clock: Clock, of id: UniqueID) throws -> Clock {
-        // The origin of a text that a device made is always the text's own clock.
+    /// The clock by which texts are ordered for a merge. For a text that a device made, this is the text's own clock. For a
+    /// text that the server made, it is the greatest origin of the texts from which it was made.
+    fileprivate func origin(of attribute: Attribute, _ clock: Clock, of id: UniqueID) throws -> Clock {
+        // Only texts that the server made have an origin other than their own clock.
         guard clock.node == context.server else { return clock }
-        return try find(.text, clock, of: id)?.parcel.textOrigin ?? clock
+        return try find(attribute, clock, of: id)?.parcel.textOrigin ?? clock
     }
 }
 
@@ -295,7 +307,7 @@ extension Change {
         var text = ""
         if case .string(let value)? = edit.value { text = value }
         return MergeTexts.Incoming(
-            clock: clock, text: text, base: textBase, baseValue: textBaseValue, after: textAfter,
+            attribute: edit.attribute, clock: clock, text: text, ancestry: ancestries[edit.attribute] ?? TextAncestry(),
             replacesUnread: replacesUnread)
     }
 }

@@ -19,8 +19,10 @@ public struct Push: Sendable, Equatable {
     public var byteCount: Int {
         elements.reduce(0) { sum, element in
             guard case .change(let change) = element else { return sum + Push.editBytes }
-            let base = change.textBaseValue.map { Push.editBytes + $0.utf8.count } ?? 0
-            return sum + change.edits.reduce(base) { $0 + Push.editBytes + ($1.value?.byteCount ?? 0) }
+            let bases = change.ancestries.values.reduce(0) { sum, ancestry in
+                sum + (ancestry.baseValue.map { Push.editBytes + $0.utf8.count } ?? 0)
+            }
+            return sum + change.edits.reduce(bases) { $0 + Push.editBytes + ($1.value?.byteCount ?? 0) }
         }
     }
 
@@ -37,7 +39,7 @@ public struct Push: Sendable, Equatable {
         var nodes: Set<NodeID> = []
         for case .change(let change) in elements {
             for edit in change.edits { if let clock = edit.clock { nodes.insert(clock.node) } }
-            if let base = change.textBase { nodes.insert(base.node) }
+            for case let base? in change.ancestries.values.map(\.base) { nodes.insert(base.node) }
         }
         return nodes
     }
@@ -57,31 +59,34 @@ public struct Change: Sendable, Equatable {
     /// The JSON Pointer of the element in the request, for example `/changes/notes/0`.
     public let pointer: String
     public var edits: [Edit]
-    /// The clock of the text from which the pushed text descends. If a device resends the pushed text to a restored server, this
-    /// is the clock of the pushed text itself (merge.md, Text).
-    public var textBase: Clock?
-    /// The text whose clock is ``textBase``, if the client sends it.
-    public var textBaseValue: String?
-    /// The clocks of other texts from which the pushed text descends: texts that the sender wrote and for which it has not
-    /// received a receipt yet, in the order of writing. Nil if the client does not send this field.
-    public var textAfter: [Clock]?
-    /// Whether the pushed text replaces the current text even if the sender had not read the current text.
+    /// For each pushed text, the texts from which it descends. Texts without an entry state no ancestors.
+    public var ancestries: [Attribute: TextAncestry]
+    /// Whether each pushed text replaces the current text even if the sender had not read the current text.
     public var replacesUnread = false
     /// The problems of the fields that were rejected while the push was read, by the field's name.
     public var rejected: [String: Problem]
 
     public init(
-        uniqueID: UniqueID, section: Section, pointer: String = "", edits: [Edit], textBase: Clock? = nil,
-        textBaseValue: String? = nil, textAfter: [Clock]? = nil, rejected: [String: Problem] = [:]
+        uniqueID: UniqueID, section: Section, pointer: String = "", edits: [Edit],
+        ancestries: [Attribute: TextAncestry] = [:], rejected: [String: Problem] = [:]
     ) {
         self.uniqueID = uniqueID
         self.section = section
         self.pointer = pointer
         self.edits = edits
-        self.textBase = textBase
-        self.textBaseValue = textBaseValue
-        self.textAfter = textAfter
+        self.ancestries = ancestries
         self.rejected = rejected
+    }
+
+    /// Creates a change of a note with the ancestry of its text.
+    public init(
+        uniqueID: UniqueID, section: Section, pointer: String = "", edits: [Edit], textBase: Clock?,
+        textBaseValue: String? = nil, textAfter: [Clock]? = nil
+    ) {
+        let ancestry = TextAncestry(base: textBase, baseValue: textBaseValue, after: textAfter)
+        self.init(
+            uniqueID: uniqueID, section: section, pointer: pointer, edits: edits,
+            ancestries: ancestry == TextAncestry() ? [:] : [.text: ancestry])
     }
 }
 
@@ -90,32 +95,26 @@ public struct Deletion: Sendable, Equatable {
     public let uniqueID: UniqueID
     public let objectType: ObjectType
     public let mergedInto: UniqueID?
-    /// The note with the rescued words that the server created when the device first sent this deletion. It is set only if the
+    /// The object with the rescued words that the server created when the device first sent this deletion. It is set only if the
     /// device resends the deletion to a restored server.
     public let rescuedInto: UniqueID?
     /// The date of the deletion; nil for the current time.
     public let deletionDate: Timestamp?
-    /// The most recent text of the note that the deleting device had seen. Nil if the current text counts as seen (merge.md,
-    /// Deleting).
-    public let textSeen: TextSeen?
-    /// The clocks of texts that the deleting device wrote for the note and for which it has not received a receipt yet.
-    public let textAfter: [Clock]
+    /// The clocks of the most recent texts that the deleting device had seen, by attribute. A text that is not in the dictionary
+    /// did not exist for the device. Nil if everything counts as seen (merge.md, Deleting).
+    public let seenTexts: [Attribute: Clock]?
+    /// For each text, the clocks of versions that the deleting device wrote and for which it has not received a receipt yet.
+    public let textsAfter: [Attribute: [Clock]]
     public let pointer: String
-
-    /// The most recent text of a note that the deleting device had seen.
-    public enum TextSeen: Sendable, Equatable {
-        /// The note had no text.
-        case none
-        case version(Clock)
-    }
 
     public init(
         uniqueID: UniqueID, objectType: ObjectType, mergedInto: UniqueID? = nil, rescuedInto: UniqueID? = nil,
-        deletionDate: Timestamp? = nil, textSeen: TextSeen? = nil, textAfter: [Clock] = [], pointer: String = ""
+        deletionDate: Timestamp? = nil, seenTexts: [Attribute: Clock]? = nil, textsAfter: [Attribute: [Clock]] = [:],
+        pointer: String = ""
     ) {
         self.rescuedInto = rescuedInto
-        self.textSeen = textSeen
-        self.textAfter = textAfter
+        self.seenTexts = seenTexts
+        self.textsAfter = textsAfter
         self.uniqueID = uniqueID
         self.objectType = objectType
         self.mergedInto = mergedInto

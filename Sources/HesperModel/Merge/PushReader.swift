@@ -94,22 +94,19 @@ public enum PushReader {
 
     static func change(_ object: JSONObject, id: UniqueID, in section: Section, at pointer: String) -> Change {
         var reader = ElementReader(object, at: pointer)
-        var textBase: Clock?
-        var textBaseValue: String?
-        var textAfter: [Clock]?
         for part in section.parts { reader.read(part) }
-        if section == .notes {
-            textBase = reader.plainClock("textBase")
-            textAfter = reader.plainClocks("textAfter", limit: Limits.textAfter)
-            if case .string(let text)? = reader.value("textBaseValue", FieldValue.text) { textBaseValue = text }
-            if let field = ["textBase", "textAfter", "textBaseValue"].first(where: { reader.rejected[$0] != nil }) {
-                reader.drop(.text, "text must come with a valid \(field)")
-            }
+        let ancestries: [Attribute: TextAncestry]
+        switch section {
+        case .notes:
+            let ancestry = reader.ancestry()
+            ancestries = ancestry == TextAncestry() ? [:] : [.text: ancestry]
+        case .objects: ancestries = reader.namedAncestries()
+        case .tags, .attachments: ancestries = [:]
         }
         reader.rejectUnknown()
         return Change(
-            uniqueID: id, section: section, pointer: pointer, edits: reader.edits, textBase: textBase,
-            textBaseValue: textBaseValue, textAfter: textAfter, rejected: reader.rejected)
+            uniqueID: id, section: section, pointer: pointer, edits: reader.edits, ancestries: ancestries,
+            rejected: reader.rejected)
     }
 
     /// Reads one DeletedObject of a push.
@@ -143,8 +140,8 @@ public enum PushReader {
         }
         var rescue: UniqueID?
         if let json = object["rescuedInto"] {
-            guard case .string(let text) = json, let named = UniqueID(text), named == id.rescue, type == .note else {
-                throw invalid("rescuedInto", "\(id.rescue), and is allowed only for notes")
+            guard case .string(let text) = json, let named = UniqueID(text), named == id.rescue, type.hasTexts else {
+                throw invalid("rescuedInto", "\(id.rescue), and is allowed only for notes and objects of apps")
             }
             rescue = named
         }
@@ -155,34 +152,10 @@ public enum PushReader {
             }
             date = value
         }
-        var seen: Deletion.TextSeen?
-        if let json = object["textSeen"] {
-            guard case .string(let text) = json, type == .note else {
-                throw invalid(
-                    "textSeen",
-                    "the clock of the text that was seen, or empty if there was none, and is allowed only for notes")
-            }
-            if text.isEmpty {
-                seen = Deletion.TextSeen.none
-            } else {
-                guard let clock = Clock(text) else { throw invalid("textSeen", "a clock or empty") }
-                seen = .version(clock)
-            }
-        }
-        var after: [Clock] = []
-        if let json = object["textAfter"] {
-            guard case .array(let list) = json, list.count <= Limits.textAfter else {
-                throw invalid("textAfter", "an array of at most \(Limits.textAfter) clocks")
-            }
-            for (index, element) in list.enumerated() {
-                guard case .string(let text) = element, let clock = Clock(text) else {
-                    throw invalid("textAfter/\(index)", "a clock")
-                }
-                after.append(clock)
-            }
-        }
+        let (seen, after) = try seenTexts(object, of: type, invalid)
         let known = [
-            "uniqueID", "objectType", "mergedInto", "rescuedInto", "deletionDate", "textSeen", "textAfter",
+            "uniqueID", "objectType", "mergedInto", "rescuedInto", "deletionDate", "textSeen", "textAfter", "textsSeen",
+            "textsAfter",
         ]
         for member in object.members where !known.contains(member.name) {
             throw Problem(
@@ -191,7 +164,58 @@ public enum PushReader {
         }
         return Deletion(
             uniqueID: id, objectType: type, mergedInto: target, rescuedInto: rescue, deletionDate: date,
-            textSeen: seen, textAfter: after, pointer: pointer)
+            seenTexts: seen, textsAfter: after, pointer: pointer)
+    }
+
+    /// Reads `textSeen` and `textAfter` of a deleted note, or `textsSeen` and `textsAfter` of a deleted object of an app.
+    private static func seenTexts(
+        _ object: JSONObject, of type: ObjectType, _ invalid: (_ field: String, _ requirement: String) -> Problem
+    ) throws(Problem) -> (seen: [Attribute: Clock]?, after: [Attribute: [Clock]]) {
+        func clocks(_ json: JSON, _ field: String) throws(Problem) -> [Clock] {
+            guard case .array(let list) = json, list.count <= Limits.textAfter else {
+                throw invalid(field, "an array of at most \(Limits.textAfter) clocks")
+            }
+            var clocks: [Clock] = []
+            for (index, element) in list.enumerated() {
+                guard case .string(let text) = element, let clock = Clock(text) else {
+                    throw invalid("\(field)/\(index)", "a clock")
+                }
+                clocks.append(clock)
+            }
+            return clocks
+        }
+        func members(_ field: String) throws(Problem) -> [(path: String, text: Attribute, json: JSON)] {
+            guard let json = object[field] else { return [] }
+            guard case .object(let map) = json, type.isAppDefined, map.members.count <= Limits.objectTexts else {
+                throw invalid(
+                    field,
+                    "an object with at most \(Limits.objectTexts) names of texts, and is allowed only for objects of apps"
+                )
+            }
+            return map.members.map { ("\(field)/\(JSONPointer.escape($0.name))", .namedText($0.name), $0.value) }
+        }
+        var seen: [Attribute: Clock]?
+        var after: [Attribute: [Clock]] = [:]
+        if let json = object["textSeen"] {
+            guard case .string(let text) = json, type == .note else {
+                throw invalid(
+                    "textSeen",
+                    "the clock of the text that was seen, or empty if there was none, and is allowed only for notes")
+            }
+            seen = [:]
+            if !text.isEmpty {
+                guard let clock = Clock(text) else { throw invalid("textSeen", "a clock or empty") }
+                seen = [.text: clock]
+            }
+        }
+        if let json = object["textAfter"] { after[.text] = try clocks(json, "textAfter") }
+        if object["textsSeen"] != nil { seen = [:] }
+        for (path, text, json) in try members("textsSeen") {
+            guard case .string(let value) = json, let clock = Clock(value) else { throw invalid(path, "a clock") }
+            seen?[text] = clock
+        }
+        for (path, text, json) in try members("textsAfter") { after[text] = try clocks(json, path) }
+        return (seen, after)
     }
 }
 

@@ -9,7 +9,7 @@ public struct Receipt: Sendable, Equatable {
         case applied
         /// For at least one field, another value is current.
         case merged
-        /// The note was deleted. The words that the deleting device had not seen are in a new note.
+        /// The object was deleted. The words that the deleting device had not seen are in a new object.
         case rescued
         /// The change concerns a deleted object.
         case deleted
@@ -49,7 +49,7 @@ public struct Receipt: Sendable, Equatable {
     /// The results for the fields whose pushed value is not current. The key is the ``Attribute/description``, or the name in
     /// the request if the field is unknown.
     public var fields: [String: Field]
-    /// The ID of the new note, if the status is ``Status/rescued``.
+    /// The ID of the new object, if the status is ``Status/rescued``.
     public var rescuedInto: UniqueID?
     /// The reason why the whole element was rejected; nil if it was not rejected as a whole.
     public var problem: Problem?

@@ -9,7 +9,7 @@ struct ReceiptDraft {
     /// The index of the element's parcel in ``ScopeDraft/parcels``; nil if it has no parcel.
     var parcel: Int?
     var deletion: Receipt.Status?
-    /// The ID of the new note with the words that the deleting device had not seen; nil if there is none.
+    /// The ID of the new object with the words that the deleting device had not seen; nil if there is none.
     var rescue: UniqueID?
 
     /// The receipt of a deletion.
@@ -65,7 +65,8 @@ struct ReceiptDraft {
             return Receipt.Field(.superseded)
         }
         guard let current = entity.register(edit.attribute)?.clock, current != clock else { return nil }
-        return edit.attribute == .text
-            ? texts.field(clock, current: current, in: draft) : Receipt.Field(.superseded, clock: current)
+        guard edit.attribute.isText else { return Receipt.Field(.superseded, clock: current) }
+        let text = LostText(object: entity.uniqueID, attribute: edit.attribute, clock: clock)
+        return texts.field(text, current: current, in: draft)
     }
 }

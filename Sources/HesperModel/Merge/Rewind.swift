@@ -65,7 +65,7 @@ public struct Rewind: Sendable {
     public mutating func add(_ parcel: Parcel, by pusher: NodeID?, at date: Timestamp, position: Int64) {
         let edits = parcel.edits.map { edit in
             var digest: Digest?
-            if edit.attribute == .text, case .string(let text)? = edit.value { digest = Digest(of: Array(text.utf8)) }
+            if edit.attribute.isText, case .string(let text)? = edit.value { digest = Digest(of: Array(text.utf8)) }
             return EditKey(attribute: edit.attribute, clock: edit.clock, digest: digest, hasValue: edit.value != nil)
         }
         parcels.append(
@@ -140,24 +140,24 @@ extension Rewind {
     /// parcels whose text was merged from a text in one of these parcels.
     private func undone(_ parcels: [ParcelSummary]) -> Set<Int64> {
         var undone: Set<Int64> = []
-        // `before` is the text that was current before the push that contains the parcel. `current` is the text that is current
-        // after the parcel.
-        var (before, current): (CurrentText?, CurrentText?) = (nil, nil)
-        var texts: [Digest] = []
+        // For each text attribute, `before` is the text that was current before the push that contains the parcel, and `current` is
+        // the text that is current after the parcel.
+        var (before, current): ([Attribute: CurrentText], [Attribute: CurrentText]) = ([:], [:])
+        var texts: [Attribute: [Digest]] = [:]
         for (index, parcel) in parcels.enumerated() {
-            if index == 0 || !parcel.isOfOnePush(with: parcels[index - 1]) { (before, texts) = (current, []) }
-            let text = parcel.edits.first { $0.attribute == .text }
+            if index == 0 || !parcel.isOfOnePush(with: parcels[index - 1]) { (before, texts) = (current, [:]) }
+            let text = parcel.edits.first { $0.attribute.isText }
             var isUndone = parcel.pushedBy == device && parcel.pushedAt > moment
             if parcel.isServerMade, let text {
                 // If the server only gave a pushed text a new clock, the text counts as the work of the device that pushed it.
-                let isPushed = text.digest.map(texts.contains) ?? false
-                if before?.isUndone == true, !isPushed { isUndone = true }
-            } else if let digest = text?.digest {
-                texts.append(digest)
+                let isPushed = text.digest.map { texts[text.attribute, default: []].contains($0) } ?? false
+                if before[text.attribute]?.isUndone == true, !isPushed { isUndone = true }
+            } else if let text, let digest = text.digest {
+                texts[text.attribute, default: []].append(digest)
             }
             if isUndone { undone.insert(parcel.position) }
-            if let clock = text?.clock, current.map({ $0.clock < clock }) ?? true {
-                current = CurrentText(clock: clock, isUndone: isUndone)
+            if let text, let clock = text.clock, current[text.attribute].map({ $0.clock < clock }) ?? true {
+                current[text.attribute] = CurrentText(clock: clock, isUndone: isUndone)
             }
         }
         return undone
@@ -181,13 +181,14 @@ extension Rewind.Restoration {
 extension Attribute {
     fileprivate var hasDefault: Bool { if case .field(let field) = self { field.defaultValue != nil } else { true } }
 
-    /// The value to set if a register has no value to restore: the default of a field, false for a tag or an attachment, and null
-    /// for an attribute of an app.
+    /// The value to set if a register has no value to restore: the default of a field, false for a tag or an attachment, the empty
+    /// text for a text of an app's own object, and null for an attribute or a file.
     fileprivate func defaultValue(in entity: Entity) -> Value {
         switch self {
         case .field(let field): entity.content.defaultValue(of: field) ?? .null
         case .tag, .attachment: .bool(false)
-        case .custom: .null
+        case .namedText: .string("")
+        case .custom, .file: .null
         }
     }
 }

@@ -53,8 +53,8 @@ struct ScopeDraft {
         before.merge(found) { first, _ in first }
     }
 
-    /// The notes that have an attachment, except for notes that this push changes. Includes notes whose creation date is not
-    /// known yet.
+    /// The notes and objects of apps that have an attachment, except for those that this push changes. Includes objects that do
+    /// not exist yet.
     func untouchedHolders(of attachment: UniqueID) throws -> [UniqueID] {
         try bag.holders(of: attachment).filter { !isTouched($0) }
     }
@@ -91,6 +91,12 @@ struct ScopeDraft {
         parcels[parcel].missingAncestors += missing
     }
 
+    /// The parcel for an edit: the given one or, if the edit sets a text and that parcel already has a text, a new one.
+    mutating func parcel(for edit: Edit, beside parcel: Int) -> Int {
+        guard edit.attribute.isText, parcels[parcel].text != nil else { return parcel }
+        return add(Parcel(object: parcels[parcel].object, objectType: parcels[parcel].objectType, edits: []))
+    }
+
     /// Removes all edits of a parcel.
     mutating func clear(_ parcel: Int) { parcels[parcel].edits = [] }
 
@@ -118,9 +124,9 @@ struct ScopeDraft {
         return nil
     }
 
-    /// The text that was set at this clock in an object; nil if no text was set at this clock, or if the text was thinned away.
-    func text(_ clock: Clock, of id: UniqueID) throws -> String? {
-        if case .string(let text)? = try find(.text, clock, of: id)?.edit.value { text } else { nil }
+    /// The version of a text that was set at this clock in an object; nil if none was set at this clock, or if it was thinned away.
+    func text(_ attribute: Attribute, _ clock: Clock, of id: UniqueID) throws -> String? {
+        if case .string(let text)? = try find(attribute, clock, of: id)?.edit.value { text } else { nil }
     }
 
     enum KeyLookup {

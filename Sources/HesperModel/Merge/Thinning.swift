@@ -92,8 +92,8 @@ public struct Thinning: Sendable {
             let isSuperseded = versions.contains { $0.clock < current }
             return Decision(nextReview: isSuperseded ? now.adding(Thinning.policyReviewInterval) : nil)
         }
-        let starts = attribute == .text ? startingPoints(versions) : []
-        let imported = attribute == .text ? versions.first { $0.clock.node == node }?.clock : nil
+        let starts = attribute.isText ? startingPoints(versions) : []
+        let imported = attribute.isText ? versions.first { $0.clock.node == node }?.clock : nil
         var decision = Decision()
         // The versions are in descending order of clocks. The first version of each hour and of each day is kept.
         var (hours, days): (Set<Int64>, Set<Int64>) = ([], [])
@@ -103,7 +103,7 @@ public struct Thinning: Sendable {
                 .inserted
             let isFirstOfDay = days.insert(version.pushedAt.milliseconds.flooredDivision(by: Timestamp.day).0).inserted
             defer { supersession = min(supersession ?? version.pushedAt, version.pushedAt) }
-            guard version.clock < current, !isFirstOfDay, attribute != .text || !version.hasLostWords,
+            guard version.clock < current, !isFirstOfDay, !attribute.isText || !version.hasLostWords,
                 version.clock != imported
             else { continue }
             // `supersession` is nil if `versions` was read before the value arrived that superseded this version. The version is

@@ -1,4 +1,4 @@
-/// An app's own object: a type and attributes that the app defines. The server does not interpret them.
+/// An app's own object: a type, and attributes, texts and files that the app defines. The server does not interpret them.
 public struct AppObject: Sendable, Equatable {
     public let uniqueID: UniqueID
     var content = Content(of: .objects)
@@ -10,7 +10,9 @@ public struct AppObject: Sendable, Equatable {
     public var objectType: ObjectType? {
         if case .string(let name)? = content[.objectType] { ObjectType(name) } else { nil }
     }
-    public var attributes: CustomAttributes { content.attributes }
+    public var attributes: NamedRegisters { content.attributes }
+    public var texts: NamedRegisters { content.texts }
+    public var files: NamedRegisters { content.files }
 
     /// The object's JSON, without clocks.
     public var plain: [UInt8] { content.plain(uniqueID) }

@@ -7,6 +7,10 @@ public enum Attribute: Hashable, Sendable {
     case attachment(UniqueID)
     /// An attribute that an app defines: `attributes.<name>`.
     case custom(String)
+    /// A text of an app's own object: `texts.<name>`. It is merged like the text of a note.
+    case namedText(String)
+    /// An attachment of an app's own object: `files.<name>`. The value is the attachment's ID, or null.
+    case file(String)
 
     public static let creationDate = field(.creationDate)
     public static let text = field(.text)
@@ -29,6 +33,8 @@ public enum Attribute: Hashable, Sendable {
         case .tag(let id): "tags.\(id)"
         case .attachment(let id): "attachments.\(id)"
         case .custom(let name): "attributes.\(name)"
+        case .namedText(let name): "texts.\(name)"
+        case .file(let name): "files.\(name)"
         }
     }
 
@@ -36,7 +42,28 @@ public enum Attribute: Hashable, Sendable {
     public var isMutable: Bool {
         switch self {
         case .field(let field): field.rule == .register
-        case .tag, .attachment, .custom: true
+        case .tag, .attachment, .custom, .namedText, .file: true
+        }
+    }
+
+    /// Whether the attribute is a text that the server merges: the text of a note, or a text of an app's own object.
+    public var isText: Bool {
+        switch self {
+        case .field(let field): field == .text
+        case .namedText: true
+        case .tag, .attachment, .custom, .file: false
+        }
+    }
+
+    /// The name of a text of an app's own object; nil for any other attribute, including the text of a note.
+    public var textName: String? { if case .namedText(let name) = self { name } else { nil } }
+
+    /// The attachment that an object holds if this attribute has the given value; nil if there is none.
+    public func heldAttachment(_ value: Value?) -> UniqueID? {
+        switch (self, value) {
+        case (.attachment(let id), .bool(true)?): id
+        case (.file, .string(let text)?): UniqueID(text)
+        case (.field, _), (.tag, _), (.attachment, _), (.custom, _), (.namedText, _), (.file, _): nil
         }
     }
 
@@ -50,6 +77,10 @@ public enum Attribute: Hashable, Sendable {
             self = .attachment(id)
         } else if let name = description.suffix(after: "attributes."), Name.isValid(name) {
             self = .custom(name)
+        } else if let name = description.suffix(after: "texts."), Name.isValid(name) {
+            self = .namedText(name)
+        } else if let name = description.suffix(after: "files."), Name.isValid(name) {
+            self = .file(name)
         } else {
             return nil
         }

@@ -1,12 +1,14 @@
-/// The attributes of one object: its fields (see ``Field``), the tags and attachments of a note, and the attributes that apps
-/// define.
+/// The attributes of one object: its fields (see ``Field``), the tags and attachments of a note, the attributes that apps define,
+/// and the texts and files of an app's own object.
 public struct Content: Sendable, Equatable {
     public let section: Section
     /// The fields that were set, sorted by name.
     private var entries: [Entry] = []
     public private(set) var tags = Members()
     public private(set) var attachments = Members()
-    public private(set) var attributes = CustomAttributes()
+    public private(set) var attributes = NamedRegisters()
+    public private(set) var texts = NamedRegisters()
+    public private(set) var files = NamedRegisters()
 
     private struct Entry: Sendable, Equatable {
         let field: Field
@@ -54,8 +56,14 @@ public struct Content: Sendable, Equatable {
             section == .notes && attachments.fold(id, isIn, at: clock)
         case (.custom(let name), let value?, let clock?):
             section != .attachments && attributes.fold(name, value, at: clock)
+        case (.namedText(let name), let value?, let clock?):
+            section == .objects && value.kind == .string && texts.fold(name, value, at: clock)
+        case (.file(let name), let value?, let clock?):
+            section == .objects && (value == .null || edit.attribute.heldAttachment(value) != nil)
+                && files.fold(name, value, at: clock)
         // The value was thinned away or has the wrong type: the edit changes nothing.
-        case (.field, _, _), (.tag, _, _), (.attachment, _, _), (.custom, _, _): false
+        case (.field, _, _), (.tag, _, _), (.attachment, _, _), (.custom, _, _), (.namedText, _, _), (.file, _, _):
+            false
         }
     }
 
@@ -90,6 +98,8 @@ public struct Content: Sendable, Equatable {
         case .tag(let id): tags[id].map { Register(.bool($0.value), at: $0.clock) }
         case .attachment(let id): attachments[id].map { Register(.bool($0.value), at: $0.clock) }
         case .custom(let name): attributes[name]
+        case .namedText(let name): texts[name]
+        case .file(let name): files[name]
         }
     }
 
@@ -101,6 +111,8 @@ public struct Content: Sendable, Equatable {
             case .tags: for (id, register) in tags.sorted { body(.tag(id), register.clock) }
             case .attachments: for (id, register) in attachments.sorted { body(.attachment(id), register.clock) }
             case .attributes: for (name, register) in attributes.sorted { body(.custom(name), register.clock) }
+            case .texts: for (name, register) in texts.sorted { body(.namedText(name), register.clock) }
+            case .files: for (name, register) in files.sorted { body(.file(name), register.clock) }
             }
         }
     }
@@ -141,7 +153,10 @@ public struct Content: Sendable, Equatable {
             case .field(let field): if let value = value(field) { writer.member(part.name, value) }
             case .tags: writer.member(part.name, ids: tags)
             case .attachments: writer.member(part.name, ids: attachments)
-            case .attributes: attributes.write(to: &writer)
+            case .attributes: writer.member(part.name, valuesOf: attributes)
+            // Objects without texts or files have no member for them, as in earlier versions.
+            case .texts: if texts.count > 0 { writer.member(part.name, valuesOf: texts) }
+            case .files: if files.count > 0 { writer.member(part.name, valuesOf: files) }
             }
         }
     }
@@ -152,7 +167,9 @@ public struct Content: Sendable, Equatable {
             case .field(let field): if let clock = clock(field) { writer.member(part.name, clock) }
             case .tags: writer.member(part.name, clocksOf: tags)
             case .attachments: writer.member(part.name, clocksOf: attachments)
-            case .attributes: attributes.writeClocks(to: &writer)
+            case .attributes: writer.member(part.name, clocksOf: attributes)
+            case .texts: if texts.count > 0 { writer.member(part.name, clocksOf: texts) }
+            case .files: if files.count > 0 { writer.member(part.name, clocksOf: files) }
             }
         }
     }

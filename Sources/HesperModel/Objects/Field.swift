@@ -85,12 +85,14 @@ public enum Field: String, Sendable, CaseIterable {
 }
 
 extension Section {
-    /// A member of an object's JSON: a field, `tags`, `attachments` or `attributes`.
+    /// A member of an object's JSON: a field, or a map or list of registers.
     public enum Part: Sendable {
         case field(Field)
         case tags
         case attachments
         case attributes
+        case texts
+        case files
 
         public var name: String {
             switch self {
@@ -98,6 +100,8 @@ extension Section {
             case .tags: "tags"
             case .attachments: "attachments"
             case .attributes: "attributes"
+            case .texts: "texts"
+            case .files: "files"
             }
         }
     }
@@ -111,6 +115,7 @@ extension Section {
         var parts = Field.allCases.filter { $0.section == section }.map(Part.field)
         if section == .notes { parts += [.tags, .attachments] }
         if section != .attachments { parts.append(.attributes) }
+        if section == .objects { parts += [.texts, .files] }
         return parts
     }
 

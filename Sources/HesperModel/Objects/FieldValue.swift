@@ -52,11 +52,26 @@ public enum FieldValue {
         return .success(.string(name))
     }
 
+    /// Reads a text of an app's own object.
+    public static func text(named name: String, _ json: JSON) -> Outcome {
+        Name.isValid(name) ? text(json) : .failure(invalidName)
+    }
+
+    /// Reads the attachment that an app's own object has under a name: an ID, or null for none.
+    public static func file(named name: String, _ json: JSON) -> Outcome {
+        guard Name.isValid(name) else { return .failure(invalidName) }
+        if case .null = json { return .success(.null) }
+        guard case .string(let text) = json, let id = UniqueID(text) else {
+            return .failure(FieldError("must be the ID of an attachment or null"))
+        }
+        return .success(.string(id.description))
+    }
+
+    private static let invalidName = FieldError("must have a name that matches [A-Za-z][A-Za-z0-9_.-]{0,63}")
+
     /// Reads the value of an attribute that an app defines.
     public static func custom(named name: String, _ json: JSON) -> Outcome {
-        guard Name.isValid(name) else {
-            return .failure(FieldError("must have a name that matches [A-Za-z][A-Za-z0-9_.-]{0,63}"))
-        }
+        guard Name.isValid(name) else { return .failure(invalidName) }
         guard let value = Value(scalar: json) else {
             return .failure(FieldError("must be a string, number, boolean or null, not \(json.kind)"))
         }

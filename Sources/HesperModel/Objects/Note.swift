@@ -16,7 +16,7 @@ public struct Note: Sendable, Equatable {
     public var sortDate: Timestamp? { if case .date(let date)? = content[.sortDate] { date } else { nil } }
     public var tags: Members { content.tags }
     public var attachments: Members { content.attachments }
-    public var attributes: CustomAttributes { content.attributes }
+    public var attributes: NamedRegisters { content.attributes }
 
     /// The note's JSON, without clocks (protocol.md, Two forms).
     /// - Parameters:

@@ -14,6 +14,9 @@ public struct ObjectType: Hashable, Sendable {
 
     private init(unchecked name: String) { self.name = name }
 
+    /// Whether objects of the type may have texts, which are rescued from a deletion that had not seen them.
+    public var hasTexts: Bool { self == .note || isAppDefined }
+
     /// Whether an app defines the type.
     public var isAppDefined: Bool { self != .note && self != .tag && self != .attachment }
 }

@@ -9,7 +9,7 @@ public struct Tag: Sendable, Equatable {
     /// Whether the tag's name is known. Until it is, the tag is neither shown nor sent.
     public var exists: Bool { content.exists }
     public var name: String { if case .string(let name)? = content[.name] { name } else { "" } }
-    public var attributes: CustomAttributes { content.attributes }
+    public var attributes: NamedRegisters { content.attributes }
 
     /// The tag's JSON, without clocks.
     public var plain: [UInt8] { content.plain(uniqueID) }

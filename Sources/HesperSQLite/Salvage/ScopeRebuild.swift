@@ -79,7 +79,7 @@ struct ScopeRebuild {
         var damaged: [Int64] = []
         try rows.eachRow {
             guard rows.parcelChecksum() != rows.integer(14) else { return }
-            damaged.append(rows.integer(15))
+            damaged.append(rows.integer(16))
             incomplete.insert(try rows.id(4))
         }
         let delete = try transaction.prepare("DELETE FROM edits WHERE number = ?1")
@@ -117,8 +117,10 @@ struct ScopeRebuild {
         }
         let sequence = entity.exists ? number(stored?.sequence) : nil
         if let lacking, !lacking.isEmpty {
-            let type = entity.objectType
-            try append(Parcel(object: id, objectType: type, edits: lacking), at: sequence ?? self.sequence)
+            for edits in lacking.parcels {
+                try append(
+                    Parcel(object: id, objectType: entity.objectType, edits: edits), at: sequence ?? self.sequence)
+            }
             incomplete.insert(id)
         }
         try write(entity, sequence, isNew: stored == nil)
@@ -176,7 +178,7 @@ struct ScopeRebuild {
         insert.bind(
             scope, parcel.object, sequence, NodeID?.none, date, parcel.objectType?.name, parcel.isServerMade,
             parcel.firstClock, parcel.lastClock, parcel.textClock, Clock?.none, SQLiteText(body), false, [UInt8]?.none,
-            ParcelChecksum.of(numbered, body: body, in: scope, by: nil, at: date))
+            ParcelChecksum.of(numbered, body: body, in: scope, by: nil, at: date), parcel.text?.textName)
         try insert.run()
     }
 
@@ -244,5 +246,14 @@ struct ScopeRebuild {
             statement.bind(scope, sql.contains("?2") ? date : nil)
             try statement.run()
         }
+    }
+}
+
+extension [Edit] {
+    /// The edits of an object in parcels with at most one text each.
+    fileprivate var parcels: [[Edit]] {
+        let texts = filter(\.attribute.isText)
+        let first = filter { !$0.attribute.isText } + texts.prefix(1)
+        return [first] + texts.dropFirst().map { [$0] }
     }
 }

@@ -2,46 +2,51 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `GET /v1/notes/{uniqueID}/edits`: the edits of a note, the newest first. The edits of a deleted note can be read as long as
-/// the note can be restored.
+/// `GET /v1/notes/{uniqueID}/edits` and `GET /v1/objects/{uniqueID}/edits`: the edits of a note or of an app's own object, the
+/// newest first. The edits of a deleted object can be read until they are purged.
 struct Edits: Resource {
     let backend: Backend
 
     func add(to routes: inout Routes) {
-        routes.get("/v1/notes/{uniqueID}/edits", ["limit", "cursor"], tokens: .read, use: edits)
+        routes.get("/v1/notes/{uniqueID}/edits", ["limit", "cursor"], tokens: .read) {
+            try await edits(in: .notes, $0, $1)
+        }
+        routes.get("/v1/objects/{uniqueID}/edits", ["limit", "cursor"], tokens: .read) {
+            try await edits(in: .objects, $0, $1)
+        }
     }
 
-    private func edits(_ request: APIRequest, _ session: Session) async throws -> Response {
+    private func edits(in section: Section, _ request: APIRequest, _ session: Session) async throws -> Response {
         let id = try request.uniqueID()
         let limit = try request.limit()
         let cursor = try request.cursor(2)
         let (scope, account) = (session.scope, session.account)
         let graceStart = backend.graceStart
         let body = try await backend.store.read { snapshot in
-            let note = try Edits.note(id, in: scope, snapshot, graceStart: graceStart)
+            let entity = try Edits.entity(id, of: section, in: scope, snapshot, graceStart: graceStart)
             let names = try DeviceNames(of: account, in: snapshot)
-            return try Edits.page(of: note, in: scope, snapshot, limit: limit, cursor: cursor, names: names)
+            return try Edits.page(of: entity, in: scope, snapshot, limit: limit, cursor: cursor, names: names)
         }
         return .json(body)
     }
 
-    /// The note whose edits are requested. If the note has been deleted, its last state is computed from its edits.
-    private static func note(
-        _ id: UniqueID, in scope: ScopeID, _ snapshot: any Snapshot, graceStart: Timestamp
+    /// The object whose edits are requested. If the object has been deleted, its last state is computed from its edits.
+    private static func entity(
+        _ id: UniqueID, of section: Section, in scope: ScopeID, _ snapshot: any Snapshot, graceStart: Timestamp
     ) throws -> Entity {
         switch try snapshot.state(of: id, in: scope) {
-        case .entity(let entity, _)? where entity.exists && entity.section == .notes: return entity
-        case .deleted(let deleted, _)? where deleted.objectType == .note:
+        case .entity(let entity, _)? where entity.exists && entity.section == section: return entity
+        case .deleted(let deleted, _)? where Section(deleted.objectType) == section:
             guard let arrival = try snapshot.arrivalDate(ofDeleted: id, in: scope), arrival >= graceStart else {
                 throw Problem(deleted: deleted)
             }
-            return try snapshot.lastState(ofDeletedNote: id, in: scope)
+            return try snapshot.lastState(ofDeleted: deleted, in: scope)
         default: throw Problem.notFound(id)
         }
     }
 
     private static func page(
-        of note: Entity, in scope: ScopeID, _ snapshot: any Snapshot, limit: Int, cursor: Cursor?, names: DeviceNames
+        of entity: Entity, in scope: ScopeID, _ snapshot: any Snapshot, limit: Int, cursor: Cursor?, names: DeviceNames
     ) throws -> [UInt8] {
         // A cursor consists of the position of a parcel and the number of edits of that parcel that are on earlier pages.
         var before = cursor.map { $0.numbers[0] + 1 }
@@ -53,7 +58,7 @@ struct Edits: Resource {
             writer.name("edits")
             try writer.array { writer in
                 parcels: while true {
-                    let parcels = try snapshot.history(of: note.uniqueID, in: scope, before: before, limit: 16)
+                    let parcels = try snapshot.history(of: entity.uniqueID, in: scope, before: before, limit: 16)
                     for stored in parcels {
                         before = stored.position
                         let edits = stored.parcel.edits.filter { $0.clock != nil }
@@ -63,7 +68,7 @@ struct Edits: Resource {
                                 next = Cursor(stored.position, Int64(index))
                                 break parcels
                             }
-                            write(edit, of: stored, note, names, to: &writer)
+                            write(edit, of: stored, entity, names, to: &writer)
                             shown += 1
                         }
                         skip = 0
@@ -77,7 +82,7 @@ struct Edits: Resource {
     }
 
     private static func write(
-        _ edit: Edit, of stored: StoredParcel, _ note: Entity, _ names: DeviceNames, to writer: inout JSONWriter
+        _ edit: Edit, of stored: StoredParcel, _ entity: Entity, _ names: DeviceNames, to writer: inout JSONWriter
     ) {
         guard let clock = edit.clock else { return }
         writer.object { writer in
@@ -92,15 +97,16 @@ struct Edits: Resource {
                 names.write(sender, to: &writer)
             }
             writer.member("pushedAt", stored.pushedAt)
-            writer.member("standing", note.register(edit.attribute)?.clock == clock)
+            writer.member("standing", entity.register(edit.attribute)?.clock == clock)
         }
     }
 }
 
 extension Snapshot {
-    /// The last state of a deleted note, computed by folding its stored edits.
-    func lastState(ofDeletedNote id: UniqueID, in scope: ScopeID) throws -> Entity {
-        var entity = Section.notes.empty(id)
+    /// The last state of a deleted object, computed by folding its stored edits.
+    func lastState(ofDeleted deleted: DeletedObject, in scope: ScopeID) throws -> Entity {
+        let id = deleted.uniqueID
+        var entity = Section(deleted.objectType).empty(id)
         var before: Int64?
         while true {
             let parcels = try history(of: id, in: scope, before: before, limit: 16)

@@ -3,7 +3,7 @@ import HesperModel
 /// The fields of a note, tag or app object in the form without clocks, as users and scripts send them.
 struct PlainFields: Sendable {
     var uniqueID: UniqueID?
-    /// The values of the fields that hold a single value, and of app-defined attributes.
+    /// The values of the fields that hold a single value, and of app-defined attributes, texts and files.
     var values: [Attribute: Value] = [:]
     /// The complete new list of tags; nil if the request omits the list.
     var tags: [UniqueID]?
@@ -35,7 +35,9 @@ struct PlainFields: Sendable {
                 values[.field(field)] = try value(of: field, &fields)
             case .tags: tags = try members(part.name, &fields)
             case .attachments: attachments = try members(part.name, &fields)
-            case .attributes: if let json = fields.value(part.name) { try addCustom(json, fields) }
+            case .attributes: try addNamed(part.name, &fields, FieldValue.custom) { .custom($0) }
+            case .texts: try addNamed(part.name, &fields, FieldValue.text) { .namedText($0) }
+            case .files: try addNamed(part.name, &fields, FieldValue.file) { .file($0) }
             }
         }
         if section == .notes { tagNames = try names(&fields) }
@@ -92,17 +94,22 @@ struct PlainFields: Sendable {
         return names
     }
 
-    private mutating func addCustom(_ json: JSON, _ fields: Fields) throws(Problem) {
+    /// Reads `attributes`, `texts` or `files`.
+    private mutating func addNamed(
+        _ part: String, _ fields: inout Fields, _ read: (String, JSON) -> FieldValue.Outcome,
+        _ attribute: (String) -> Attribute
+    ) throws(Problem) {
+        guard let json = fields.value(part) else { return }
         guard case .object(let object) = json else {
-            throw fields.invalid("attributes", "must be an object, not \(json.kind)")
+            throw fields.invalid(part, "must be an object, not \(json.kind)")
         }
         for member in object.members {
-            switch FieldValue.custom(named: member.name, member.value) {
-            case .success(let value): values[.custom(member.name)] = value
+            switch read(member.name, member.value) {
+            case .success(let value): values[attribute(member.name)] = value
             case .failure(let error):
                 throw Problem(
-                    .invalidField, "attributes.\(member.name.prefix(64)) \(error.requirement).",
-                    at: "/attributes/\(JSONPointer.escape(member.name))")
+                    .invalidField, "\(part).\(member.name.prefix(64)) \(error.requirement).",
+                    at: "/\(part)/\(JSONPointer.escape(member.name))")
             }
         }
     }

@@ -24,7 +24,8 @@ struct PlainWrite {
         let clock = stamp.tick(after: entity)
         let edits = settings.map { Edit($0.0, $0.1, at: $0.0.isMutable ? clock : nil) }
         var change = Change(
-            uniqueID: id, section: section, edits: edits, textBase: entity?.register(.text)?.clock, textAfter: [])
+            uniqueID: id, section: section, edits: edits,
+            ancestries: (entity ?? section.empty(id)).ancestries(of: edits, after: []))
         change.replacesUnread = !hasRead
         return Push(created.map { .change($0) } + [.change(change)])
     }

@@ -24,7 +24,7 @@ struct RecentlyDeleted: Resource {
                 writer.name("notes")
                 try writer.array { writer in
                     for note in notes.prefix(limit) {
-                        let entity = try snapshot.lastState(ofDeletedNote: note.deleted.uniqueID, in: scope)
+                        let entity = try snapshot.lastState(ofDeleted: note.deleted, in: scope)
                         write(note, entity, names, to: &writer)
                     }
                 }

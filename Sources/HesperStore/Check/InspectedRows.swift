@@ -13,8 +13,8 @@ public protocol InspectionSource {
     /// The parcels of each object, in the order in which they arrived.
     func parcels() throws -> InspectedRows<InspectedParcel>
     func members() throws -> InspectedRows<InspectedMember>
-    /// The IDs of the tags and attachments that notes hold. If several notes hold the same tag or attachment, its ID occurs several
-    /// times.
+    /// The IDs of the tags and attachments that objects hold. If several objects hold the same tag or attachment, its ID occurs
+    /// several times.
     func heldMembers() throws -> InspectedRows<UniqueID>
     func tagNames() throws -> InspectedRows<InspectedTagName>
     func documents() throws -> InspectedRows<InspectedDocument>
@@ -97,14 +97,18 @@ public struct InspectedParcel {
     public let parcel: Result<Parcel, any Error>
     /// The values of the columns `first_clock`, `last_clock` and `text_clock`.
     public let clocks: [Clock?]
+    /// The value of the column `text_name`.
+    public let textName: String?
     /// The size of the parcel's body in bytes.
     public let bytes: Int
     /// Whether the stored checksum matches the values of the row's columns.
     public let matchesChecksum: Bool
 
     public init(
-        object: UniqueID, parcel: Result<Parcel, any Error>, clocks: [Clock?], bytes: Int, matchesChecksum: Bool
+        object: UniqueID, parcel: Result<Parcel, any Error>, clocks: [Clock?], textName: String?, bytes: Int,
+        matchesChecksum: Bool
     ) {
+        self.textName = textName
         self.bytes = bytes
         self.matchesChecksum = matchesChecksum
         self.object = object
@@ -113,7 +117,7 @@ public struct InspectedParcel {
     }
 }
 
-/// A row of the table `members`: a note, and a tag or an attachment that it holds.
+/// A row of the table `members`: a note or an app's own object, and a tag or an attachment that it holds.
 public struct InspectedMember {
     public let object: UniqueID
     public let member: UniqueID
@@ -159,7 +163,7 @@ public struct InspectedDocument {
 public struct InspectedBlob {
     public let attachment: UniqueID
     public let data: AttachmentData
-    /// Whether a note holds the attachment, according to the row.
+    /// Whether an object holds the attachment, according to the row.
     public let isHeld: Bool
 
     public init(attachment: UniqueID, data: AttachmentData, isHeld: Bool) {

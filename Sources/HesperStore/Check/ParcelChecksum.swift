@@ -10,8 +10,11 @@ import HesperModel
 /// A statement that changes a row adds the difference between the new and the old checksum to the stored checksum. If the row was
 /// damaged before, the stored checksum remains wrong, and the damage is still detected.
 public struct ParcelChecksum {
-    /// A list for an SQL statement: the columns from which the checksum is calculated, then the column `checksum`.
-    public static let columns = """
+    /// A list for an SQL statement: the columns from which the checksum is calculated, and the column `checksum`.
+    public static let columns = "\(oldColumns), text_name"
+    /// ``columns`` for the first version of the tables that had checksums, which had no names of texts.
+    public static let columnsOfVersion8 = "\(oldColumns), NULL"
+    private static let oldColumns = """
         type, is_servers, text_origin, body, object, first_clock, last_clock, text_clock, scope, sequence, pushed_by, pushed_at,
         missing_ancestors, has_lost_words, checksum
         """
@@ -41,6 +44,8 @@ public struct ParcelChecksum {
         sum.add((parcel.isRescue ? nil : device).map { withUnsafeBytes(of: $0.rawValue.bigEndian, Array.init) })
         sum.add(date.milliseconds)
         sum.add(numbered.missingAncestors)
+        // A name is added only if there is one, so that the checksums of rows without a name are those of earlier versions.
+        if let name = parcel.text?.textName { sum.add(Array(name.utf8)) }
         return Int64(sum.crc) + (numbered.hasLostWords ? lostWords : 0)
     }
 
@@ -58,6 +63,7 @@ public struct ParcelChecksum {
         sum.add(column: 10, of: row)
         sum.add(row.timestamp(11).milliseconds)
         sum.add(column: 12, of: row)
+        if !row.isNull(15) { sum.add(column: 15, of: row) }
         return Int64(sum.crc) + (row.bool(13) ? lostWords : 0)
     }
 

@@ -53,7 +53,7 @@ extension InspectedState {
     }
 
     /// Checks the row that describes the bytes of an attachment.
-    /// - Parameter isHeld: whether a note holds the attachment.
+    /// - Parameter isHeld: whether an object holds the attachment.
     func inspect(_ blob: InspectedBlob?, isHeld: Bool, _ report: (String) -> Void) {
         guard let blob else {
             if case .attachment? = entity, sequence != nil {
@@ -73,7 +73,7 @@ extension InspectedState {
         }
         if isHeld != blob.isHeld {
             let (actual, recorded) = isHeld ? ("held", "not held") : ("not held", "held")
-            report("Attachment \(id) is \(actual) by a note, but its bytes are recorded as \(recorded).")
+            report("Attachment \(id) is \(actual) by an object, but its bytes are recorded as \(recorded).")
         }
     }
 }

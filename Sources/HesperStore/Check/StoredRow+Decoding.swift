@@ -65,15 +65,15 @@ extension StoredRow {
     }
 
     /// Decodes the columns `type, merged_into, deletion_date`, in this order. `first` is the index of the column `type`. For a
-    /// deleted note, `merged_into` is the ID of the note into which its text was rescued.
+    /// deleted note or app's own object, `merged_into` is the ID of the object into which its texts were rescued.
     public func deletedObject(id: UniqueID, from first: Int32 = 0) throws -> DeletedObject {
         let (type, target) = (try type(first), idIfAny(first + 1))
         return DeletedObject(
-            uniqueID: id, objectType: type, mergedInto: type == .note ? nil : target,
-            rescuedInto: type == .note ? target : nil, deletionDate: timestamp(first + 2))
+            uniqueID: id, objectType: type, mergedInto: type.hasTexts ? nil : target,
+            rescuedInto: type.hasTexts ? target : nil, deletionDate: timestamp(first + 2))
     }
 
-    /// Decodes a row with the columns `text_clock, missing_ancestors, sequence`, in this order.
+    /// Decodes a row that starts with the columns `text_clock, missing_ancestors, sequence`, in this order.
     public func textDescent() throws -> TextDescent {
         let bytes = bytes(1)
         let clocks = stride(from: 0, to: bytes.count - 15, by: 16).compactMap {
@@ -112,6 +112,7 @@ extension StoredRow {
         let id = try id(4)
         return InspectedParcel(
             object: id, parcel: Result { try parcel(of: id) }, clocks: [clockIfAny(5), clockIfAny(6), clockIfAny(7)],
+            textName: stringIfAny(15),
             bytes: bytes(3).count, matchesChecksum: parcelChecksum() == integer(14))
     }
 

@@ -70,7 +70,7 @@ extension MovedTable {
             "scope": .integer, "number": .integer, "object": .bytes, "sequence": .integer, "pushed_by": .bytes,
             "pushed_at": .date, "type": .text, "is_servers": .bool, "has_lost_words": .bool, "first_clock": .bytes,
             "last_clock": .bytes, "text_clock": .bytes, "text_origin": .bytes, "missing_ancestors": .bytes,
-            "checksum": .integer, "body": .text,
+            "checksum": .integer, "text_name": .text, "body": .text,
         ])
     private static let tombstones = MovedTable(
         "tombstones",

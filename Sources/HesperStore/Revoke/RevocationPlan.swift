@@ -61,12 +61,10 @@ struct RevocationPlan: Sendable {
         }
     }
 
-    /// The attachments that the plan restores to a note.
+    /// The attachments that the plan restores to the object.
     var claimedAttachments: [UniqueID] {
         guard case .set(let values, _) = action else { return [] }
-        return values.compactMap { value in
-            if case .attachment(let id) = value.setting.attribute, value.value == .bool(true) { id } else { nil }
-        }
+        return values.compactMap { $0.setting.attribute.heldAttachment($0.value) }
     }
 
     /// Whether the object has not changed since the plan was computed.
@@ -84,11 +82,11 @@ struct RevocationPlan: Sendable {
         case .set(let values, _):
             guard !values.isEmpty else { return nil }
             let clock = stamp.tick(after: entity)
+            let edits = values.compactMap { $0.setting.edit(of: entity, $0.value, at: clock) }
             return .change(
                 Change(
-                    uniqueID: entity.uniqueID, section: entity.section,
-                    edits: values.compactMap { $0.setting.edit(of: entity, $0.value, at: clock) },
-                    textBase: entity.register(.text)?.clock))
+                    uniqueID: entity.uniqueID, section: entity.section, edits: edits,
+                    ancestries: entity.ancestries(of: edits)))
         }
     }
 }

@@ -78,7 +78,7 @@ struct ObjectSweep: Sendable {
     // MARK: Attachments
 
     /// Determines whether and when the object's blob can be removed. It can be removed some time after its arrival if no attachment
-    /// object exists. It can also be removed if no note has held the attachment for some time (merge.md, Deleting).
+    /// object exists. It can also be removed if no object has held the attachment for some time (merge.md, Deleting).
     private func examineBlob(
         _ state: ObjectState?, _ sweep: DueSweep, in snapshot: any Snapshot, _ findings: inout SweepFindings
     ) throws {

@@ -87,7 +87,7 @@ extension SweptEdit {
                 edit.attribute,
                 Thinning.Version(
                     clock: clock, pushedAt: pushedAt, position: position, sequence: sequence,
-                    hasLostWords: hasLostWords && edit.attribute == .text))
+                    hasLostWords: hasLostWords && edit.attribute.isText))
         }
         self.init(position: position, versions: versions)
     }

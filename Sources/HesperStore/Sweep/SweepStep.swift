@@ -44,7 +44,7 @@ struct SweepFindings: Sendable, Equatable {
         case none
         /// Removes the blob, because its attachment object does not exist.
         case remove
-        /// Deletes the attachment and its blob, because no note has held the attachment for the grace period.
+        /// Deletes the attachment and its blob, because no object has held the attachment for the grace period.
         case deleteAttachment
     }
 

@@ -21,7 +21,7 @@ public protocol SweepSnapshot {
     func positions(of object: UniqueID, in scope: ScopeID, pushedUntil date: Timestamp, limit: Int) throws -> [Int64]
     /// The arrival date of the object's first edit that is still stored; nil if none is stored.
     func firstArrival(of object: UniqueID, in scope: ScopeID) throws -> Timestamp?
-    /// The time since which no live note has held the attachment; nil if a note holds it or if its bytes are not stored.
+    /// The time since which no live object has held the attachment; nil if an object holds it or if its bytes are not stored.
     func unheldDate(of attachment: UniqueID, in scope: ScopeID) throws -> Timestamp?
     /// The blobs that still have to be removed from the blob store, ordered by name.
     func removedBlobs(limit: Int) throws -> [BlobName]

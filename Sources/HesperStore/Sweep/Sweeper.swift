@@ -1,6 +1,6 @@
 import HesperModel
 
-/// Removes expired data: superseded values, edits of deleted objects, attachments that no note holds, and blobs without an
+/// Removes expired data: superseded values, edits of deleted objects, attachments that no object holds, and blobs without an
 /// attachment object (storage.md, The sweeper).
 ///
 /// The sweeper examines one object at a time, when the object is due. It reads in snapshots and writes in small transactions.

@@ -6,15 +6,15 @@ public struct RowChanges {
     /// Objects that are new or have changed.
     public private(set) var objects: [Object] = []
     public private(set) var deletions: [Deleted] = []
-    /// Tags and attachments that notes no longer hold.
+    /// Tags and attachments that objects no longer hold.
     public private(set) var lostMembers: [Member] = []
-    /// Tags and attachments that notes have begun to hold.
+    /// Tags and attachments that objects have begun to hold.
     public private(set) var newMembers: [Member] = []
     /// Names that tags no longer have. All of them must be deleted from the index before ``claimedNames`` are inserted, because a
     /// push may swap the names of two tags.
     public private(set) var releasedNames: [NamedTag] = []
     public private(set) var claimedNames: [NamedTag] = []
-    /// Attachments that a note has begun to hold or no longer holds, ordered by ID.
+    /// Attachments that an object has begun to hold or no longer holds, ordered by ID.
     public private(set) var touchedAttachments: [UniqueID] = []
     /// Objects that must be swept, ordered by ID.
     public private(set) var sweeps: [UniqueID] = []
@@ -41,14 +41,15 @@ public struct RowChanges {
         /// Whether the table `objects` has a row with the ID of the deleted object. If so, this row must be deleted.
         public let wasObject: Bool
 
-        /// The object that replaces the deleted object: the tag into which it was merged, or the note into which its
-        /// text was rescued (``DeletedObject/rescuedInto``). Nil if there is none.
+        /// The object that replaces the deleted object: the tag into which it was merged, or the object into which its
+        /// texts were rescued (``DeletedObject/rescuedInto``). Nil if there is none.
         public var target: UniqueID? { deleted.mergedInto ?? deleted.rescuedInto }
     }
 
     public struct Member: Equatable {
         public let member: UniqueID
-        public let note: UniqueID
+        /// The object that holds or held the member.
+        public let object: UniqueID
     }
 
     public struct NamedTag: Equatable {
@@ -112,12 +113,12 @@ public struct RowChanges {
             deletions.append(
                 Deleted(deleted: deleted, sequence: sequence ?? 0, wasObject: change.entityBefore != nil))
         }
-        // A note's members are stored even before the note exists. They are removed when the note is deleted.
+        // An object's members are stored even before the object exists. They are removed when the object is deleted.
         let before = change.entityBefore?.heldMembers ?? []
         let after = change.entityAfter?.heldMembers ?? []
         guard before != after else { return }
-        lostMembers += before.subtracting(after).map { Member(member: $0, note: change.uniqueID) }
-        newMembers += after.subtracting(before).map { Member(member: $0, note: change.uniqueID) }
+        lostMembers += before.subtracting(after).map { Member(member: $0, object: change.uniqueID) }
+        newMembers += after.subtracting(before).map { Member(member: $0, object: change.uniqueID) }
     }
 
     private mutating func addNames(_ changes: [StateChange]) {
@@ -144,8 +145,7 @@ public struct RowChanges {
         parcels = outcome.parcels.map { parcel in
             NumberedParcel(
                 parcel: parcel, sequence: sequences[parcel.object] ?? last,
-                hasLostWords: parcel.textClock.map { lost.contains(LostText(object: parcel.object, clock: $0)) }
-                    ?? false)
+                hasLostWords: parcel.lostText.map(lost.contains) ?? false)
         }
     }
 
@@ -159,5 +159,14 @@ public struct RowChanges {
         // The first parcel of a new object supersedes no values, so it causes no sweep.
         for parcel in outcome.parcels where new.remove(parcel.object) == nil { due.insert(parcel.object) }
         sweeps = due.sorted()
+    }
+}
+
+extension Parcel {
+    /// The parcel's text, as it is named if it lost words; nil if the parcel has no text.
+    fileprivate var lostText: LostText? {
+        edits.first(where: \.attribute.isText).flatMap { edit in
+            edit.clock.map { LostText(object: object, attribute: edit.attribute, clock: $0) }
+        }
     }
 }

@@ -45,7 +45,7 @@ MALFORMED = [
     ("a comma too many in an object", '{"changes": {"notes": [GOOD]},}', "no name"),
     ("a comma too many in a list", '{"changes": {"notes": [GOOD,]}}', "cannot begin"),
     ("a comma missing", '{"changes": {"notes": [GOOD GOOD]}}', "neither , nor ]"),
-    ("a colon missing", '{"changes" {"notes": [GOOD]}}', "followed by :"),
+    ("a colon missing", '{"changes" {"notes": [GOOD]}}', "followed by a colon"),
     ("a name without quotes", '{changes: {"notes": [GOOD]}}', "no name"),
     ("single quotes", "{'changes': {}}", "no name"),
     ("a comment", '{/* now */ "changes": {"notes": [GOOD]}}', "no name"),
@@ -78,9 +78,9 @@ MALFORMED = [
     ("a key twice, far apart", '{"changes": {"notes": [GOOD]}, ' + "".join(f'"a{index}": 0, ' for index in range(99))
      + '"changes": {}}', '"changes" is used twice'),
     ("a key twice, deep inside", '{"changes": {"notes": [GOOD, {"uniqueID": "a", "uniqueID": "b"}]}}', "is used twice"),
-    ("17 deep", '{"changes": {"notes": [GOOD, ' + "[" * 14 + "]" * 14 + "]}}", "more than 16 deep"),
-    ("100,000 lists deep", '{"changes": {"notes": [GOOD, ' + "[" * 100_000, "more than 16 deep"),
-    ("100,000 objects deep", '{"changes": {"notes": [GOOD, ' + '{"a":' * 100_000, "more than 16 deep"),
+    ("17 deep", '{"changes": {"notes": [GOOD, ' + "[" * 14 + "]" * 14 + "]}}", "more than 16 levels deep"),
+    ("100,000 lists deep", '{"changes": {"notes": [GOOD, ' + "[" * 100_000, "more than 16 levels deep"),
+    ("100,000 objects deep", '{"changes": {"notes": [GOOD, ' + '{"a":' * 100_000, "more than 16 levels deep"),
 ]  # fmt: skip
 
 

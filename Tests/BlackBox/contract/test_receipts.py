@@ -43,7 +43,11 @@ def test_keys_of_receipts_are_in_the_contract(client, contract, stamp):
         notes=[wrong, {"uniqueID": new_id(), "clocks": 1}, {"uniqueID": new_id(), "clocks": members}],
         tags=[{"uniqueID": new_id(), "name": 1}],
         attachments=[{"uniqueID": new_id(), **attachment}],
-        objects=[{"uniqueID": new_id(), "objectType": 1}],
+        objects=[
+            {"uniqueID": new_id(), "objectType": 1, "texts": 1, "files": 1},
+            {"uniqueID": new_id(), "texts": {"a": 1}, "files": {"a": 1},
+             **{name: {"a": 1} for name in ("textBases", "textsAfter", "textBaseValues")}},
+        ],
     )
     found = set().union(*(rejected(result) for result in results))
     listed = re.findall(r"`([^`]+)`", contract["components"]["schemas"]["PushResult"]["properties"]["fields"]["description"])

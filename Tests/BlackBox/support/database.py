@@ -37,10 +37,10 @@ def make_older(server: Server, days: int) -> None:
 
 def set_checksums(server: Server) -> None:
     """Recomputes the checksums of all edits, as ParcelChecksum.swift does."""
-    texts = ["type", "body"]
+    texts = ["type", "body", "text_name"]
     blobs = ["text_origin", "object", "first_clock", "last_clock", "text_clock", "pushed_by", "missing_ancestors"]
     columns = ["type", "is_servers", "text_origin", "body", "object", "first_clock", "last_clock", "text_clock", "scope",
-               "sequence", "pushed_by", "pushed_at", "missing_ancestors", "has_lost_words", "number"]  # fmt: skip
+               "sequence", "pushed_by", "pushed_at", "missing_ancestors", "text_name", "has_lost_words", "number"]  # fmt: skip
     lite = {name: f"CASE WHEN {name} IS NULL THEN '-' ELSE hex({name}) END" for name in texts + blobs}
     postgresql = {name: f"coalesce(encode({name}, 'hex'), '-')" for name in blobs}
     postgresql |= {name: f"coalesce(encode(convert_to({name}::text, 'UTF8'), 'hex'), '-')" for name in texts}
@@ -50,7 +50,9 @@ def set_checksums(server: Server) -> None:
     values = []
     for row in query(server, *selects):
         crc = 0
-        for name, value in list(zip(columns, row))[:13]:
+        for name, value in list(zip(columns, row))[:14]:
+            if name == "text_name" and value == "-":
+                continue
             if name not in texts + blobs:
                 crc = zlib.crc32(int(value).to_bytes(8, "big", signed=True), crc)
             elif value == "-":
@@ -58,7 +60,7 @@ def set_checksums(server: Server) -> None:
             else:
                 part = bytes.fromhex(value)
                 crc = zlib.crc32(part, zlib.crc32(len(part).to_bytes(8, "big"), crc))
-        values.append(f"({row[8]}, {row[14]}, {crc + int(row[13])})")
+        values.append(f"({row[8]}, {row[15]}, {crc + int(row[14])})")
     query(
         server,
         f"WITH sums (scope, number, sum) AS (VALUES {', '.join(values)}) UPDATE edits SET checksum = sums.sum FROM sums "

@@ -91,9 +91,9 @@ def read_state(section: str, item: dict) -> Entity:
         if name in MEMBERS:
             for member, member_clock in clock.items():
                 entity.registers[f"{name}.{member}"] = (member in item[name], member_clock)
-        elif name == "attributes":
-            for attribute, attribute_clock in clock.items():
-                entity.registers[f"attributes.{attribute}"] = (item["attributes"][attribute], attribute_clock)
+        elif isinstance(clock, dict):  # `attributes`, and sections that this client does not know
+            for key, key_clock in clock.items():
+                entity.registers[f"{name}.{key}"] = (item[name][key], key_clock)
         else:
             entity.registers[name] = (item[name], clock)
     return entity
@@ -111,8 +111,8 @@ def write_change(entity: Entity) -> dict:
             item[name], clocks[name] = value, clock
             continue
         clocks.setdefault(kind, {})[rest] = clock
-        if kind == "attributes":
-            item.setdefault("attributes", {})[rest] = value
+        if kind not in MEMBERS:
+            item.setdefault(kind, {})[rest] = value
         else:
             members = item.setdefault(kind, [])
             if value:

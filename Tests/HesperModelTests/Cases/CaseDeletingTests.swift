@@ -127,6 +127,10 @@ struct CaseRescueTests {
     private static func start() throws -> (world: World, note: UniqueID, tag: UniqueID, picture: UniqueID) {
         var world = World()
         let note = world.makeNote("Milk\n")
+        guard !NamedTexts.isOn else {
+            try world.settle()
+            return (world, note, note, note)
+        }
         let (tag, picture) = (world.makeTag("Paris"), world.id())
         world.server.bag.data[picture] = AttachmentData(byteCount: 3, sha256: String(repeating: "ab", count: 32))
         world[0].make(.attachments, picture, [Edit(.mimeType, .string("image/png"), at: nil)])

@@ -144,7 +144,9 @@ struct CaseSyncTests {
         var world = start
         let waiting = world.id()
         let text = Edit(.text, .string("A's words\n"), at: world[0].tick())
-        let push = Push([.change(Change(uniqueID: waiting, section: .notes, edits: [text], textAfter: []))])
+        let push = Push([
+            .change(Change(uniqueID: waiting, section: .notes, edits: [text], textBase: nil, textAfter: []))
+        ])
         _ = try world.server.sync(push, by: world[0].node, since: world[0].token)
         world[1].make(.notes, waiting, [Edit(.creationDate, .date(world.now), at: nil)])
         try world.sync(1)

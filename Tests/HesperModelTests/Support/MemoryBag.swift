@@ -9,10 +9,14 @@ struct MemoryBag {
     /// All DeletedObjects.
     private(set) var deletions: [DeletedObject] = []
     /// The folded objects.
-    private(set) var states: [UniqueID: ObjectState] = [:]
+    private(set) var folded: [UniqueID: ObjectState] = [:]
+    /// The folded objects as tests see them (``NamedTexts``).
+    var states: [UniqueID: ObjectState] { NamedTexts.isOn ? folded.mapValues(NamedTexts.shown) : folded }
     private(set) var sequence: Int64 = 0
     /// Updated with every change rather than recomputed.
-    private(set) var digest = Digest.zero
+    private(set) var foldedDigest = Digest.zero
+    /// The digest of ``states``.
+    var digest: Digest { NamedTexts.isOn ? states.values.map(\.digest).reduce(.zero, ^) : foldedDigest }
     private(set) var serverClock: Clock?
     private(set) var greatestClock: Clock?
     /// Texts that lost words in a merge.
@@ -27,28 +31,35 @@ struct MemoryBag {
     mutating func apply(
         _ push: Push, by sender: NodeID? = nil, server: NodeID, at now: Timestamp
     ) throws -> MergeOutcome {
+        let push = NamedTexts.stored(push) { id in
+            switch folded[id] {
+            case .entity(let entity, _)?: entity.objectType
+            case .deleted(let deleted, _)?: deleted.objectType
+            case nil: nil
+            }
+        }
         var context = Merge.Context(
             now: now, server: server, serverClock: serverClock, greatestClock: greatestClock,
             restoredSequence: restoredSequence, sender: sender)
         context.bounds.texts = PreparedTexts()
         context.bounds.textBytes = 0
         var outcome = try Merge.apply(push, to: self, in: context)
-        // An element has at most two texts, and the second is merged with the result of the first.
+        // For each of its texts an element may also have the base, which is merged first.
         for _ in 0..<push.elements.count * 2 where !outcome.pendingMerges.isEmpty {
             for merge in outcome.pendingMerges { context.bounds.texts?.add(merge, merge.input.outcome) }
             outcome = try Merge.apply(push, to: self, in: context)
         }
         precondition(outcome.pendingMerges.isEmpty, "a text merge is still pending")
         for change in outcome.changes {
-            digest ^= change.digestBefore ^ change.digestAfter
+            foldedDigest ^= change.digestBefore ^ change.digestAfter
             switch change.after {
             case .entity(let entity):
                 if entity.exists { sequence += 1 }
-                states[change.uniqueID] = .entity(entity, sequence: entity.exists ? sequence : nil)
+                folded[change.uniqueID] = .entity(entity, sequence: entity.exists ? sequence : nil)
             case .deleted(let deleted):
                 sequence += 1
                 deletions.append(deleted)
-                states[change.uniqueID] = .deleted(deleted, sequence: sequence)
+                folded[change.uniqueID] = .deleted(deleted, sequence: sequence)
             }
         }
         for parcel in outcome.parcels {
@@ -58,6 +69,7 @@ struct MemoryBag {
         lostTexts.formUnion(outcome.lostTexts)
         serverClock = [serverClock, outcome.serverClock].compactMap(\.self).max()
         greatestClock = [greatestClock, outcome.greatestClock].compactMap(\.self).max()
+        outcome.receipts = outcome.receipts.map(NamedTexts.shown)
         return outcome
     }
 
@@ -68,13 +80,14 @@ struct MemoryBag {
 
     /// All values of an attribute, in the order of arrival.
     func history(of id: UniqueID, _ attribute: Attribute = .text) -> [Value] {
-        parcels[id, default: []].flatMap(\.edits).filter { $0.attribute == attribute }.compactMap(\.value)
+        parcels[id, default: []].flatMap(\.edits).filter { $0.attribute == NamedTexts.stored(attribute) }
+            .compactMap(\.value)
     }
 
     /// The texts of an object that lost words, in the order of their clocks.
     func textsWithLostWords(of id: UniqueID) -> [String] {
         parcels[id, default: []].flatMap(\.edits).filter { edit in
-            edit.attribute == .text
+            edit.attribute == NamedTexts.stored(.text)
                 && lostTexts.contains { $0.object == id && $0.clock == edit.clock }
         }.sorted { ($0.clock ?? .zero) < ($1.clock ?? .zero) }.compactMap { edit in
             if case .string(let text)? = edit.value { text } else { nil }
@@ -96,24 +109,22 @@ struct MemoryBag {
 
 extension MemoryBag: Bag {
     func states(of ids: [UniqueID], counting load: inout BagLoad) throws -> [UniqueID: ObjectState] {
-        let found = Dictionary(ids.compactMap { id in states[id].map { (id, $0) } }) { first, _ in first }
+        let found = Dictionary(ids.compactMap { id in folded[id].map { (id, $0) } }) { first, _ in first }
         for case .entity(let entity, _) in found.values { try load.add(entity.body.count) }
         return found
     }
 
     func tag(named foldedName: String) -> UniqueID? {
-        for case .entity(.tag(let tag), _) in states.values where tag.exists && TagName.fold(tag.name) == foldedName {
+        for case .entity(.tag(let tag), _) in folded.values where tag.exists && TagName.fold(tag.name) == foldedName {
             return tag.uniqueID
         }
         return nil
     }
 
     func holders(of attachment: UniqueID) -> [UniqueID] {
-        states.values.compactMap { state in
-            guard case .entity(.note(let note), _) = state, note.attachments[attachment]?.value == true else {
-                return nil
-            }
-            return note.uniqueID
+        folded.values.compactMap { state in
+            guard case .entity(let entity, _) = state, entity.heldAttachments.contains(attachment) else { return nil }
+            return entity.uniqueID
         }
     }
 
@@ -124,24 +135,28 @@ extension MemoryBag: Bag {
         }
     }
 
-    func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) -> Clock? {
-        parcels[object, default: []].compactMap(\.textClock).filter { $0.node == node && $0 < clock }.max()
+    func newest(_ text: Attribute, of object: UniqueID, by node: NodeID, before clock: Clock) -> Clock? {
+        parcels[object, default: []].filter { $0.text == text }.compactMap(\.textClock)
+            .filter { $0.node == node && $0 < clock }.max()
     }
 
-    func textDescents(of object: UniqueID) -> [TextDescent] {
+    func descents(of text: Attribute, of object: UniqueID) -> [TextDescent] {
         zip(parcels[object, default: []], sequences[object, default: []]).compactMap { parcel, sequence in
-            guard let clock = parcel.textClock, !parcel.missingAncestors.isEmpty else { return nil }
+            guard parcel.text == text, let clock = parcel.textClock, !parcel.missingAncestors.isEmpty else {
+                return nil
+            }
             return TextDescent(clock: clock, missingAncestors: parcel.missingAncestors, sequence: sequence)
         }
     }
 
-    func currentText(of object: UniqueID, at sequence: Int64) -> Clock? {
-        zip(parcels[object, default: []], sequences[object, default: []]).filter { $0.1 <= sequence }
+    func current(_ text: Attribute, of object: UniqueID, at sequence: Int64) -> Clock? {
+        zip(parcels[object, default: []], sequences[object, default: []])
+            .filter { $0.0.text == text && $0.1 <= sequence }
             .compactMap(\.0.textClock).max()
     }
 
-    func parcels(rescuedInto note: UniqueID, holding clock: Clock) -> [Parcel] {
-        for case .deleted(let deleted, let sequence) in states.values where deleted.rescuedInto == note {
+    func parcels(rescuedInto object: UniqueID, holding clock: Clock) -> [Parcel] {
+        for case .deleted(let deleted, let sequence) in folded.values where deleted.rescuedInto == object {
             let id = deleted.uniqueID
             let before = zip(parcels[id, default: []], sequences[id, default: []]).filter { $0.1 < sequence }.count
             return parcels(of: id, holding: clock).filter { parcels[id, default: []].prefix(before).contains($0) }
@@ -150,4 +165,13 @@ extension MemoryBag: Bag {
     }
 
     func attachmentData(of attachment: UniqueID) -> AttachmentData? { data[attachment] }
+}
+
+extension ObjectState {
+    fileprivate var digest: Digest {
+        switch self {
+        case .entity(let entity, _): entity.digest
+        case .deleted(let deleted, _): deleted.digest
+        }
+    }
 }

@@ -165,17 +165,17 @@ struct ModelDevice {
     mutating func delete(_ id: UniqueID) {
         guard let type = entity(id)?.objectType else { return }
         deletions[id] = Deletion(
-            uniqueID: id, objectType: type, deletionDate: now, textSeen: textSeen(of: id),
-            textAfter: (unanswered[id] ?? []).map(\.clock))
+            uniqueID: id, objectType: type, deletionDate: now, seenTexts: seenTexts(of: id),
+            textsAfter: [.text: (unanswered[id] ?? []).map(\.clock)])
         forget(id)
     }
 
     /// The base of the unsent text, because the device has seen its own words.
-    private func textSeen(of id: UniqueID) -> Deletion.TextSeen? {
+    private func seenTexts(of id: UniqueID) -> [Attribute: Clock]? {
         guard note(id) != nil else { return nil }
         let unsent = unsent[Key(object: id, attribute: .text)]
         let seen = unsent == nil ? copy[id]?.register(.text)?.clock : unsent?.base
-        return seen.map { .version($0) } ?? Deletion.TextSeen.none
+        return seen.map { [.text: $0] } ?? [:]
     }
 
     mutating func forget(_ id: UniqueID) {

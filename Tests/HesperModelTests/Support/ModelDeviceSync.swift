@@ -42,9 +42,9 @@ extension ModelDevice {
                 let isNamed = sent.contains { $0.clock == edit.clock } || sent.count < Limits.textAfter
                 guard let text = isNamed ? edit : sent.last else { continue }
                 change.edits.append(Edit(.text, text.value, at: text.clock))
-                change.textBase = text.base
-                if startedOver || text.isMoved { change.textBaseValue = text.baseValue }
-                change.textAfter = sent.map(\.clock).filter { $0 != text.clock }
+                change.ancestries[.text] = TextAncestry(
+                    base: text.base, baseValue: startedOver || text.isMoved ? text.baseValue : nil,
+                    after: sent.map(\.clock).filter { $0 != text.clock })
             }
             push.elements.append(.change(change))
         }
@@ -109,8 +109,9 @@ extension ModelDevice {
 
     /// The server has a text and the texts that it named. Later typing descends from that text.
     private mutating func confirmText(_ change: Change, _ edit: Edit) {
-        guard let clock = edit.clock, change.textBase != clock else { return }
-        let named = Set([clock] + (change.textAfter ?? []))
+        let ancestry = change.ancestries[.text]
+        guard let clock = edit.clock, ancestry?.base != clock else { return }
+        let named = Set([clock] + (ancestry?.after ?? []))
         unanswered[change.uniqueID]?.removeAll { named.contains($0.clock) }
         if unanswered[change.uniqueID]?.isEmpty == true { unanswered[change.uniqueID] = nil }
         let key = Key(object: change.uniqueID, attribute: .text)

@@ -42,9 +42,9 @@ extension MemoryBag {
     /// Checks the invariants that hold after every push.
     func check(_ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
         let refold = refolded
-        #expect(refold.digest == digest, comment, sourceLocation: sourceLocation)
+        #expect(refold.digest == foldedDigest, comment, sourceLocation: sourceLocation)
         var names: Set<String> = []
-        for (id, state) in states {
+        for (id, state) in folded {
             switch state {
             case .entity(let entity, _):
                 #expect(refold.entities[id] == entity, comment, sourceLocation: sourceLocation)
@@ -57,6 +57,6 @@ extension MemoryBag {
             }
         }
         let known = refold.entities.keys.filter { refold.entities[$0] != nil }.count + refold.deleted.count
-        #expect(known == states.count, "every object of the bag must have a state", sourceLocation: sourceLocation)
+        #expect(known == folded.count, "every object of the bag must have a state", sourceLocation: sourceLocation)
     }
 }
