@@ -8,7 +8,7 @@ import HesperStore
 enum Migrations {
     private static let all: [@Sendable (Connection) throws -> Void] = [
         createTables, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
-        addChecksums, addBlobStore, addQuotas, addIdempotencyKeys, addTokens, addTextNames,
+        addChecksums, addBlobStore, addQuotas, addIdempotencyKeys, addTokens, addTextNames, addWebhooks,
     ]
 
     /// The version of the tables that this program reads and writes.
@@ -155,5 +155,9 @@ enum Migrations {
 
     @Sendable private static func addTokens(_ connection: Connection) throws {
         try connection.execute(script: SchemaOfDevices.tokens)
+    }
+
+    @Sendable private static func addWebhooks(_ connection: Connection) throws {
+        try connection.execute(script: SchemaOfWebhooks.tables)
     }
 }

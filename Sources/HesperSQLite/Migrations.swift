@@ -10,7 +10,7 @@ import HesperStore
 enum Migrations {
     private static let all: [@Sendable (Database) throws -> Void] = [
         createTables, addAttachments, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
-        addChecksums, addBlobStore, addQuotas, addIdempotencyKeys, addTokens, addTextNames,
+        addChecksums, addBlobStore, addQuotas, addIdempotencyKeys, addTokens, addTextNames, addWebhooks,
     ]
 
     /// The version of the tables that this program reads and writes.
@@ -121,6 +121,10 @@ enum Migrations {
 
     @Sendable private static func addTextNames(_ database: Database) throws {
         try database.execute(sql: SchemaOfTexts.names)
+    }
+
+    @Sendable private static func addWebhooks(_ database: Database) throws {
+        try database.execute(sql: SchemaOfWebhooks.tables)
     }
 
     /// Inserts into `members` the tags and attachments of notes that do not exist yet because they lack a required field. Version

@@ -38,11 +38,11 @@ struct ConcurrencyTests {
     func oneSweeps() async throws {
         try await Stores.with { stores in
             let servers = (try await stores.open(), try await stores.open())
-            @Sendable func contend() async throws -> [SweepLease] {
-                try await withThrowingTaskGroup(of: SweepLease?.self) { group in
+            @Sendable func contend() async throws -> [Lease] {
+                try await withThrowingTaskGroup(of: Lease?.self) { group in
                     for index in 0..<16 {
                         group.addTask {
-                            var lease = SweepLease()
+                            var lease = Lease.sweeper
                             let store = index.isMultiple(of: 2) ? servers.0 : servers.1
                             return try await lease.hold(in: store, at: TestClient.now) ? lease : nil
                         }

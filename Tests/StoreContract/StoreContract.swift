@@ -39,7 +39,8 @@ public struct StoreContract {
         + transactionCases
         + scanCases + digestCases + deletionCases
         + bagCases + objectTextCases + blobCases + sweepCases + quotaCases
-        + idempotencyCases + historyCases + revocationCases + revocationRowCases + searchCases + durabilityCases
+        + idempotencyCases + webhookCases + historyCases + revocationCases + revocationRowCases + searchCases
+        + durabilityCases
 }
 
 /// The violation of a requirement.

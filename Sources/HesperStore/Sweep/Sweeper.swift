@@ -13,7 +13,7 @@ public actor Sweeper {
     let policy: SweepPolicy
     let now: @Sendable () -> Timestamp
     let throttle: WriterThrottle
-    private var lease = SweepLease()
+    private var lease = Lease.sweeper
     /// Staged files that belong to no upload, with the dates at which they were discovered.
     var strayUploads: [UniqueID: Timestamp] = [:]
     let claim: BlobClaim
