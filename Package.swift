@@ -107,6 +107,7 @@ let package = Package(
             name: "HesperServer",
             dependencies: [
                 "CZlib", "HesperArchive", "HesperStore",
+                .server("AsyncHTTPClient", in: "async-http-client"),
                 .server("Hummingbird", in: "hummingbird"),
                 .server("HummingbirdCore", in: "hummingbird"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
