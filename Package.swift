@@ -104,9 +104,17 @@ let package = Package(
             dependencies: ["CXML2", "HesperArchive", "HesperModel", .product(name: "Crypto", package: "swift-crypto")]),
         .testTarget(name: "HesperMoveInTests", dependencies: ["HesperModel", "HesperMoveIn"]),
         .target(
+            name: "HesperImport",
+            dependencies: [
+                "HesperArchive", "HesperMoveIn", "HesperStore",
+                .server("NIOConcurrencyHelpers", in: "swift-nio"),
+                .server("NIOCore", in: "swift-nio"),
+                .server("NIOPosix", in: "swift-nio"),
+            ]),
+        .target(
             name: "HesperServer",
             dependencies: [
-                "CZlib", "HesperArchive", "HesperStore",
+                "CZlib", "HesperArchive", "HesperImport", "HesperMoveIn", "HesperStore",
                 .server("AsyncHTTPClient", in: "async-http-client"),
                 .server("Hummingbird", in: "hummingbird"),
                 .server("HummingbirdCore", in: "hummingbird"),
@@ -128,8 +136,8 @@ let package = Package(
         .executableTarget(
             name: "hesper",
             dependencies: [
-                "HesperArchive", "HesperBlobs", "HesperMirror", "HesperMoveIn", "HesperPostgres", "HesperServer",
-                "HesperSQLite",
+                "HesperArchive", "HesperBlobs", "HesperImport", "HesperMirror", "HesperMoveIn", "HesperPostgres",
+                "HesperServer", "HesperSQLite",
                 .server("ArgumentParser", in: "swift-argument-parser"),
                 .server("Configuration", in: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -144,7 +152,7 @@ let package = Package(
         .testTarget(
             name: "hesperTests",
             dependencies: [
-                "hesper", "HesperArchive", "HesperBlobs", "HesperMoveIn", "HesperSQLite",
+                "hesper", "HesperArchive", "HesperBlobs", "HesperImport", "HesperMoveIn", "HesperSQLite",
                 .server("ArgumentParser", in: "swift-argument-parser"),
                 .server("NIOCore", in: "swift-nio"),
                 .server("X509", in: "swift-certificates"),
@@ -195,7 +203,7 @@ let package = Package(
         .testTarget(
             name: "HesperServerTests",
             dependencies: [
-                "HesperServer", "HesperSQLite", "HesperBlobs",
+                "HesperServer", "HesperImport", "HesperSQLite", "HesperBlobs",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .server("HummingbirdTesting", in: "hummingbird"),
                 .server("NIOEmbedded", in: "swift-nio"),

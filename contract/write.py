@@ -13,7 +13,7 @@ OUTPUT = FOLDER.parent / "openapi.yaml"
 # One file for each tag, in the order of the document.
 PARTS = (
     "server", "account", "devices", "tokens", "webhooks", "sync", "events", "notes", "tags", "attachments", "objects", "deleted-objects",
-    "history", "search", "operators", "documents",
+    "history", "search", "imports", "operators", "documents",
 )  # fmt: skip
 METHODS = ("get", "head", "post", "put", "patch", "delete")
 WIDTH = 120

@@ -72,6 +72,37 @@ public final class ZipReader: @unchecked Sendable {
     private static let fileSignature: [UInt8] = [0x50, 0x4b, 3, 4]
     private static let emptySignature: [UInt8] = [0x50, 0x4b, 5, 6]
 
+    /// Whether a zip file may have more than `limit` files. The signatures of directory entries are counted in the whole file, so the
+    /// files in a zip that is not compressed again are counted too.
+    public static func hasMoreEntries(than limit: Int, in path: String) throws -> Bool {
+        guard let file = FileHandle(forReadingAtPath: path) else { return false }
+        defer { try? file.close() }
+        var count = 0
+        var rest: [UInt8] = []
+        while let chunk = try file.read(upToCount: 1 << 20), !chunk.isEmpty {
+            try Task.checkCancellation()
+            let bytes = rest + chunk
+            count += bytes.withUnsafeBytes { ZipReader.count(of: directoryEntry, in: $0) }
+            guard count <= limit else { return true }
+            rest = Array(bytes.suffix(directoryEntry.count - 1))
+        }
+        return false
+    }
+
+    private static let directoryEntry: [UInt8] = [0x50, 0x4b, 1, 2]
+
+    private static func count(of signature: [UInt8], in bytes: UnsafeRawBufferPointer) -> Int {
+        var (count, position) = (0, 0)
+        while position + signature.count <= bytes.count, let start = bytes.baseAddress?.advanced(by: position),
+            let found = memchr(start, Int32(signature[0]), bytes.count - position)
+        {
+            position += UnsafeRawPointer(found) - start
+            if bytes[position...].starts(with: signature) { count += 1 }
+            position += 1
+        }
+        return count
+    }
+
     private static func beginning(of path: String, _ count: Int) -> [UInt8] {
         guard let file = FileHandle(forReadingAtPath: path) else { return [] }
         defer { try? file.close() }

@@ -69,6 +69,16 @@ public final class UploadFolder: UploadStage {
         return try await blobs.adopt(path, as: name, checking: check)
     }
 
+    public func write(_ id: UniqueID, to path: String) async throws {
+        let source = self.path(of: id)
+        try await pool.run {
+            guard try File.status(source) != nil else { throw UploadMissing() }
+            // A link takes no space. It is not possible to another file system.
+            if link(source, path) == 0 { return }
+            try FileManager.default.copyItem(atPath: source, toPath: path)
+        }
+    }
+
     public func remove(_ id: UniqueID) async throws {
         let path = path(of: id)
         files.withLockedValue { $0[id] = nil }

@@ -29,6 +29,7 @@ extension Problem {
         case idempotencyKeyInUse = "idempotency-key-in-use"
         case idempotencyKeyReused = "idempotency-key-reused"
         case uploadOffset = "upload-offset"
+        case importConflict = "import-conflict"
         case preconditionFailed = "precondition-failed"
         case requestTimeout = "request-timeout"
         case tooLarge = "too-large"
@@ -267,6 +268,14 @@ extension Problem.Slug {
                 409, "Wrong upload offset",
                 meaning: "The bytes sent do not begin where the stored bytes of the upload end.",
                 remedy: "Continue at `Upload-Offset`, which is in this response and in the response to `HEAD`.")
+        case .importConflict:
+            Kind(
+                409, "The import is in another state",
+                meaning:
+                    "An account can have one unfinished import, and an import can be started only when its file has been "
+                    + "read.",
+                remedy:
+                    "Get the import, and act according to its `state`. To begin another one, delete it first.")
         case .preconditionFailed:
             Kind(
                 412, "The object has changed",

@@ -15,15 +15,18 @@ public struct MoveIn: Sendable {
     /// released.
     /// - Parameters:
     ///   - path: the path of a folder, an archive or a file.
+    ///   - isLoose: whether the files in an archive do not belong together. A text is then identified by its name and its contents.
     ///   - runner: runs the parser of HTML and ENEX in another process.
     /// - Throws: ``MoveInError`` if the source cannot be read or its format is unknown; ``ArchiveError`` if the source is a damaged
     ///   archive.
-    public init(_ path: String, _ limits: SourceLimits, _ runner: any MarkupRunner) async throws {
-        let source = try MoveIn.files(path, limits)
+    public init(
+        _ path: String, _ limits: SourceLimits, isLoose: Bool = false, _ runner: any MarkupRunner
+    ) async throws {
+        let source = try MoveIn.files(path, limits, isLoose: isLoose)
         name = source.name
-        if let reader = try await Simplenote(source) {
+        if let reader = try await Simplenote(source, limits) {
             self.reader = reader
-        } else if let reader = try await StandardNotes(source) {
+        } else if let reader = try await StandardNotes(source, limits) {
             self.reader = reader
         } else if let reader = Keep(source, limits) {
             self.reader = reader
@@ -33,18 +36,19 @@ public struct MoveIn: Sendable {
             let notebooks = try Evernote(source.files.filter(Evernote.isEvernote), limits, runner)
             let others = try MarkdownFolder(source.without(Evernote.isEvernote), limits, runner)
             reader = SeveralReaders(readers: [notebooks, others])
-        } else if source.isSingleFile {
+        } else if source.isSingleFile, source.files.allSatisfy({ !MarkdownFolder.isNote($0) }) {
             throw MoveInError(
-                "\(path) is not a folder or a zip file, and not a file that another app exported.", isUsage: true)
+                "\(path) is not a folder, a zip file or a text, and not a file that another app exported.",
+                isUsage: true)
         } else {
             reader = try MarkdownFolder(source, limits, runner)
         }
     }
 
-    private static func files(_ path: String, _ limits: SourceLimits) throws -> SourceFiles {
+    private static func files(_ path: String, _ limits: SourceLimits, isLoose: Bool) throws -> SourceFiles {
         var isFolder: ObjCBool = false
         if let format = ZipReader.Format(of: path) {
-            return try SourceFiles(archive: path, format, limits, in: try Staging())
+            return try SourceFiles(archive: path, format, limits, isLoose: isLoose, in: try Staging(limits))
         }
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue {
             return try SourceFiles(file: path)

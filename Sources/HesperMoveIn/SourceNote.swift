@@ -94,7 +94,7 @@ public struct SourceAttachment: Sendable, Equatable {
     public let sha256: String
 
     /// Whether apps show the file as a picture.
-    var isPicture: Bool { mimeType.hasPrefix("image/") }
+    public var isPicture: Bool { mimeType.hasPrefix("image/") }
 }
 
 /// An entry of a source, as a ``SourceReader`` returns it.

@@ -8,7 +8,8 @@ import HesperStore
 enum Migrations {
     private static let all: [@Sendable (Connection) throws -> Void] = [
         createTables, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
-        addChecksums, addBlobStore, addQuotas, addIdempotencyKeys, addTokens, addTextNames, addWebhooks,
+        addChecksums, addBlobStore, addQuotas, addIdempotencyKeys, addTokens, addTextNames,
+        addImports, addWebhooks,
     ]
 
     /// The version of the tables that this program reads and writes.
@@ -155,6 +156,10 @@ enum Migrations {
 
     @Sendable private static func addTokens(_ connection: Connection) throws {
         try connection.execute(script: SchemaOfDevices.tokens)
+    }
+
+    @Sendable private static func addImports(_ connection: Connection) throws {
+        try connection.execute(script: SchemaOfImports.tables)
     }
 
     @Sendable private static func addWebhooks(_ connection: Connection) throws {

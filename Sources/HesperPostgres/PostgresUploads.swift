@@ -1,3 +1,4 @@
+import Foundation
 import HesperModel
 import HesperStore
 import NIOCore
@@ -41,6 +42,19 @@ struct PostgresUploads: UploadStage {
         guard let byteCount = try await takeOver(id)?.byteCount else { throw UploadMissing() }
         let parts = UploadParts(store: store, id: id, end: byteCount)
         return try await blobs.write(name, BlobBytes { try await parts.next() }, checking: check)
+    }
+
+    func write(_ id: UniqueID, to path: String) async throws {
+        guard let byteCount = try await takeOver(id)?.byteCount else { throw UploadMissing() }
+        guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]),
+            let file = FileHandle(forWritingAtPath: path)
+        else { throw CocoaError(.fileWriteUnknown) }
+        defer { try? file.close() }
+        let parts = UploadParts(store: store, id: id, end: byteCount)
+        while let part = try await parts.next() {
+            try Task.checkCancellation()
+            try file.write(contentsOf: Array(part.readableBytesView))
+        }
     }
 
     func remove(_ id: UniqueID) async throws {

@@ -10,7 +10,8 @@ import HesperStore
 enum Migrations {
     private static let all: [@Sendable (Database) throws -> Void] = [
         createTables, addAttachments, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
-        addChecksums, addBlobStore, addQuotas, addIdempotencyKeys, addTokens, addTextNames, addWebhooks,
+        addChecksums, addBlobStore, addQuotas, addIdempotencyKeys, addTokens, addTextNames,
+        addImports, addWebhooks,
     ]
 
     /// The version of the tables that this program reads and writes.
@@ -121,6 +122,10 @@ enum Migrations {
 
     @Sendable private static func addTextNames(_ database: Database) throws {
         try database.execute(sql: SchemaOfTexts.names)
+    }
+
+    @Sendable private static func addImports(_ database: Database) throws {
+        try database.execute(sql: SchemaOfImports.tables)
     }
 
     @Sendable private static func addWebhooks(_ database: Database) throws {

@@ -9,9 +9,9 @@ public struct SQLiteCopy: Sendable {
     /// - Parameter path: a file that ``SQLiteStore/copy(to:)`` wrote.
     public init(path: String) { self.path = path }
 
-    /// The tables that a restore empties, because tickets, unfinished uploads and the sessions of devices are invalid after a
-    /// restore.
-    private static let ended = ["devices", "tickets", "uploads"]
+    /// The tables that a restore empties, because tickets, unfinished uploads, imports and the sessions of devices are invalid
+    /// after a restore.
+    private static let ended = ["devices", "tickets", "uploads", "imports"]
 
     /// Reads the blobs of all accounts, in order of arrival.
     public func blobs() throws -> [Blob] {

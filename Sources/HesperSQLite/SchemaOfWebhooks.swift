@@ -1,4 +1,4 @@
-/// The tables that version 14 added for webhooks.
+/// The tables that version 15 added for webhooks.
 enum SchemaOfWebhooks {
     static let tables = """
         -- Webhooks. `events` are the names of events, separated by spaces. `secret` is the key of the signatures. It is stored

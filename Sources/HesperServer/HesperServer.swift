@@ -24,6 +24,7 @@ public struct HesperServer: Sendable {
     private let revoker: Revoker
     /// Fired after each revocation, so that ``revoker`` starts immediately.
     private let revoking = Trigger()
+    private let importWorker: ImportWorker
     private let eventHubService: EventHubService
     private let certificate: ServerCertificate?
     private let metrics: Metrics
@@ -47,6 +48,9 @@ public struct HesperServer: Sendable {
         revoker = Revoker(store: store, queue: backend.queue, now: backend.now)
         let intake = AttachmentIntake(backend: backend, limits: settings.attachments)
         let uploads = Uploads(backend: backend, intake: intake, stage: stage)
+        importWorker = ImportWorker(
+            backend: backend, stage: stage, limits: settings.imports,
+            maximumAttachmentBytes: settings.attachments.largest, logger: logger)
         let pages = EventPages(backend: backend)
         eventHubService = EventHubService(hub: backend.hub, pages: pages, store: store, logger: logger)
         let cookies = SessionCookies()
@@ -88,6 +92,7 @@ public struct HesperServer: Sendable {
             RecentlyDeleted(backend: backend),
             search,
             Exports(backend: backend),
+            Imports(backend: backend, stage: stage, limits: settings.imports, worker: importWorker),
             Webhooks(backend: backend, sender: sender),
             Events(backend: backend, pages: pages, authenticator: authenticator, uses: uses),
             Ephemerals(hub: backend.hub, rate: settings.ephemerals),
@@ -127,6 +132,7 @@ public struct HesperServer: Sendable {
                 try await revoker.work()
                 return Revoker.pause
             },
+            importWorker.loop,
         ]
         services += webhooks.loops as [any Service]
         services += more

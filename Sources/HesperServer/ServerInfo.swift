@@ -20,7 +20,7 @@ struct ServerInfo: Resource {
         "sync", "notes", "tags", "attachments", "uploads", "objects", "object-texts", "object-files", "deleted-objects",
         "edits", "recently-deleted", "search", "digests", "export", "events", "ephemeral", "cookies", "revocations",
         "sign-out-others", "password-resets", "compression", "text-descent", "idempotency-keys", "device-names",
-        "access-tokens", "capture", "lists", "webhooks",
+        "access-tokens", "capture", "lists", "imports", "webhooks",
     ]
 
     /// The features of this server. Optional features come last.
@@ -60,6 +60,8 @@ struct ServerInfo: Resource {
                 if let quota = settings.quota { writer.member("quotaBytes", quota) }
                 writer.member("openUploads", Int64(settings.attachments.openUploads))
                 writer.member("uploadSeconds", Int64(settings.attachments.uploadSeconds))
+                writer.member("importBytes", settings.imports.bytes)
+                writer.member("importSeconds", settings.imports.age / 1_000)
                 writer.member("graceSeconds", settings.sweep.grace / 1_000)
                 if let requests = settings.requests { writer.member("requestsPerMinute", Int64(requests.perMinute)) }
             }

@@ -27,6 +27,7 @@ public struct ServerSettings: Sendable {
     /// The version of the server, as returned by `GET /v1/server`.
     public var version = "0.1.0"
     public var attachments = AttachmentLimits()
+    public var imports = ImportLimits()
     /// The default quota of an account, in bytes. It applies if the operator has set no quota for the account. Nil for no limit.
     public var quota: Int64? = 10 << 30
     /// The separate address for metrics. If it is nil, `/metrics` is on the main address, where only this machine can read it.

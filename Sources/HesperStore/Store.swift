@@ -112,6 +112,10 @@ public protocol Snapshot: SweepSnapshot, RevocationSnapshot, WebhookSnapshot {
     /// The outcome of an earlier request with this idempotency key, even if the record has expired; nil if there is none.
     /// - Parameter keyHash: the value of ``IdempotencyRecord/keyHash``.
     func idempotencyRecord(_ keyHash: [UInt8], in scope: ScopeID) throws -> IdempotencyRecord?
+    /// The import that an account has requested; nil if there is none.
+    func importRecord(of scope: ScopeID) throws -> ImportRecord?
+    /// The imports of all scopes that are neither done nor failed and were created before a date, the oldest first.
+    func unfinishedImports(before date: Timestamp, limit: Int) throws -> [UnfinishedImport]
     /// The unfinished uploads of a scope.
     func openUploads(of scope: ScopeID) throws -> [Upload]
     /// A page of the live notes that match a search. Notes that are not in the term index yet are not found. The page ends early
@@ -191,6 +195,18 @@ public protocol Transaction: Snapshot, SweepTransaction, RevocationTransaction, 
     /// Deletes the row of an upload.
     /// - Returns: whether the upload existed.
     func deleteUpload(_ id: UniqueID, in scope: ScopeID) throws -> Bool
+    /// Inserts the import of a scope, which must have none.
+    func insert(_ record: ImportRecord, in scope: ScopeID) throws
+    /// Stores the state, the progress, the results and the sender of an import.
+    /// - Parameter state: the state that the stored import must have.
+    /// - Returns: false if the import was deleted, or has another state.
+    func update(_ record: ImportRecord, in scope: ScopeID, from state: ImportRecord.State) throws -> Bool
+    /// Stores ``ImportRecord/attempts``. ``update(_:in:from:)`` resets it.
+    func setImportAttempts(_ count: Int64, of id: UniqueID, in scope: ScopeID) throws
+    func setImportProgress(_ done: Int64, of total: Int64, _ id: UniqueID, in scope: ScopeID) throws
+    /// Deletes the row of an import.
+    /// - Returns: whether the import existed.
+    func deleteImport(_ id: UniqueID, in scope: ScopeID) throws -> Bool
     /// Records the outcome of a request with an idempotency key. An earlier record with the same key is replaced. The scope must
     /// be locked.
     /// - Parameter limit: the maximum number of records per scope. If it is exceeded, the oldest record is removed.

@@ -36,6 +36,7 @@ struct Serve: AsyncParsableCommand {
         if schedule != nil { server.backups = meter }
         let share = ShareFolder.find(named: try settings.publicFolder())
         server.contract = share.contract
+        server.imports.folder = URL(filePath: settings.imports).absoluteURL.path
         server.webApp = share.webApp
 
         LoggingSystem.bootstrap { _ in LineLogHandler(format: format, logLevel: level) }

@@ -189,7 +189,7 @@ import Testing
     }
 
     @Test func temporaryFilesAreRemoved() throws {
-        var staging: Staging? = try Staging()
+        var staging: Staging? = try Staging(SourceLimits(attachmentBytes: 0))
         let folder = try #require(staging?.folder)
         var file = try StagedFile(in: try #require(staging))
         try Array("text".utf8).withUnsafeBytes { try file.append($0) }
@@ -199,10 +199,10 @@ import Testing
     }
 
     @Test func otherFilesAreRefused() async throws {
-        let path = try source.write("text", to: "a.md")
-        await #expect(throws: MoveInError.self) { try await source.read("a.md") }
+        let path = try source.write("text", to: "a.pdf")
+        await #expect(throws: MoveInError.self) { try await source.read("a.pdf") }
         await #expect(throws: MoveInError("\(path)x: No such file or directory.", isUsage: true)) {
-            try await source.read("a.mdx")
+            try await source.read("a.pdfx")
         }
     }
 }

@@ -20,6 +20,7 @@ struct SignalPayloadTests {
             .left(scope, phone),
             .sessionsChanged(scope), .committed(scope, .max),
             .message(scope, from: phone, ByteBuffer(string: #"{"data":{"é":"\n  🙂 "}}"#)),
+            .importProgress(scope, ByteBuffer(string: #"{"state":"a b c"}"#)),
         ]
         let payload = payloads(signals)
         #expect(payload.count == 1)

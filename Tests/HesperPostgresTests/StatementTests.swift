@@ -39,7 +39,7 @@ struct StatementTests {
     private static let tables = [
         "scopes", "indexing", "objects", "edits", "tombstones", "members", "tag_names", "documents", "terms", "blobs",
         "removed_blobs", "unknown_blobs", "uploads", "sweeps", "versions", "revocations", "memberships",
-        "idempotency_keys", "webhooks", "webhook_deliveries",
+        "idempotency_keys", "imports", "webhooks", "webhook_deliveries",
     ]
 
     /// The only statements that may read all accounts, for metrics and `hesper doctor`.
@@ -62,6 +62,7 @@ struct StatementTests {
         ("SELECT EXISTS (SELECT 1 FROM scopes WHERE id > 0)", "whether there is any account"),
         ("FROM unknown_blobs WHERE scope > 0", "the list of blobs without a row"),
         ("FROM uploads\nWHERE creation_date <", "the queue of abandoned uploads"),
+        ("FROM imports\nWHERE state NOT IN", "the queue of unfinished imports"),
         ("FROM idempotency_keys WHERE creation_date <=", "the queue of idempotency keys that hold no more"),
         ("AND a.disabled_since IS NULL AND w.epoch = $2", "the active webhooks of all scopes"),
     ]
@@ -212,7 +213,7 @@ private struct Plans {
     /// Indexes with few entries per scope. On any other index, a step whose only condition is the scope reads all of the scope,
     /// whatever cost the planner estimates.
     private static let small = [
-        "indexing_pkey", "memberships_scope", "uploads_open", "revocations_pkey", "tag_names_pkey",
+        "imports_pkey", "indexing_pkey", "memberships_scope", "uploads_open", "revocations_pkey", "tag_names_pkey",
         "webhooks_pkey", "webhooks_active",
     ]
 
@@ -250,6 +251,8 @@ private struct Plans {
         INSERT INTO uploads SELECT scope, id, id, 9, date, true FROM rows;
         INSERT INTO sweeps SELECT scope, id, date FROM rows;
         INSERT INTO idempotency_keys SELECT scope, int8send(sequence), clock, id, date, sequence, true FROM rows;
+        INSERT INTO imports SELECT n, md5('import' || n)::uuid, 9, now(), 0, 0, 0, int8send(n), 'done'
+            FROM generate_series(1, 5000) n;
         INSERT INTO webhooks SELECT n, md5(n::text)::uuid, 'https://example.org/', 'note.created', NULL, '\\x00', now(), 1,
             CASE WHEN n % 2 = 0 THEN 'owner' END, 0, 0, 0 FROM generate_series(1, 5000) n;
         INSERT INTO webhook_deliveries SELECT scope, id, sequence, sequence::text, 'note.created', id, sequence, date, 1, date

@@ -274,6 +274,8 @@ actor MemoryStage: UploadStage {
         checking check: @escaping @Sendable (AttachmentData) throws -> Void
     ) async throws -> AttachmentData { throw StoreError.failed("not for sweeps") }
 
+    func write(_ id: UniqueID, to path: String) async throws { throw StoreError.failed("not for sweeps") }
+
     func remove(_ id: UniqueID) async throws { files.remove(id) }
     func all() async throws -> [UniqueID] { Array(files) }
 }

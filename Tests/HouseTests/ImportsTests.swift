@@ -20,6 +20,10 @@ import Testing
         ),
         ("HesperMoveIn", ["HesperArchive", "HesperModel"], ["CXML2", "Crypto", "Foundation"]),
         (
+            "HesperImport", ["HesperArchive", "HesperModel", "HesperMoveIn", "HesperStore"],
+            ["Foundation", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix"]
+        ),
+        (
             "HesperClient", ["HesperModel"],
             [
                 "Crypto", "Foundation", "FoundationNetworking", "GRDB", "Observation", "SQLite3", "Security",
@@ -70,7 +74,8 @@ import Testing
     /// bucket of attachments.
     @Test func onlyHesperBlobsAndWebhooksMakeRequests() throws {
         for module in [
-            "HesperModel", "HesperStore", "HesperServer", "HesperArchive", "HesperMoveIn", "HesperSQL", "HesperSQLite",
+            "HesperModel", "HesperStore", "HesperServer", "HesperArchive", "HesperMoveIn", "HesperImport", "HesperSQL",
+            "HesperSQLite",
             "hesper",
         ] {
             for (name, file) in try ImportsTests.imports(of: module) where file != "Webhooks/WebhookSender.swift" {

@@ -1,3 +1,4 @@
+import Foundation
 import HesperModel
 import HesperStore
 import NIOCore
@@ -22,6 +23,19 @@ extension UploadStageContract {
             }
             try await subject.expectBytes(of: id, toEndAt: large)
         },
+        Case("the bytes of an upload are written to a local file, and remain after it is removed") { subject in
+            for size in sizes {
+                let sample = BlobSample(size)
+                let id = try await subject.begun(sample)
+                let path = FileManager.default.temporaryDirectory.appending(path: "hesper-stage-\(id)").path
+                defer { try? FileManager.default.removeItem(atPath: path) }
+                try await subject.nextStage.write(id, to: path)
+                try await subject.stage.remove(id)
+                var hasher = AttachmentHasher()
+                try Data(contentsOf: URL(filePath: path)).withUnsafeBytes { hasher.update($0) }
+                try expect(hasher.data, is: sample.data)
+            }
+        },
         Case("an upload that was not created does not exist") { subject in
             let id = UniqueID.random()
             try expect(try await subject.stage.byteCount(of: id), is: nil)
@@ -32,6 +46,7 @@ extension UploadStageContract {
             try await refuses(UploadMissing.self) {
                 _ = try await subject.stage.copy(id, to: subject.blobs, as: BlobStoreContract.Subject.name()) { _ in }
             }
+            try await refuses(UploadMissing.self) { try await subject.stage.write(id, to: "/nowhere") }
             try await subject.stage.remove(id)
         },
         Case("uploads are listed and removed individually") { subject in

@@ -4,6 +4,7 @@ import HesperModel
 import HesperStore
 import Testing
 
+@testable import HesperImport
 @testable import hesper
 
 /// Imports of exports. Into an empty account the digest is the same. Into another account nothing is undone.

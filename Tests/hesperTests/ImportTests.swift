@@ -4,6 +4,7 @@ import HesperMoveIn
 import HesperStore
 import Testing
 
+@testable import HesperImport
 @testable import hesper
 
 /// Imports of folders of text files.

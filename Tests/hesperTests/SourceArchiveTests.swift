@@ -4,6 +4,7 @@ import HesperModel
 import HesperStore
 import Testing
 
+@testable import HesperImport
 @testable import hesper
 
 /// Zips of text files, made by users or by an attacker.

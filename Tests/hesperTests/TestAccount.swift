@@ -7,6 +7,7 @@ import HesperSQLite
 import HesperStore
 import NIOCore
 
+@testable import HesperImport
 @testable import hesper
 
 /// Runs the parser of HTML in the process of the tests.
@@ -39,10 +40,14 @@ final class TestAccount: Sendable {
 
     deinit { try? store.close() }
 
+    private func target(_ largest: Int64) -> ImportTarget {
+        ImportTarget(store: store, blobs: blobs, scope: scope, maximumAttachmentBytes: largest, now: { .now })
+    }
+
     @discardableResult
     func importFolder(_ path: String, largest: Int64 = 1 << 30) async throws -> ImportReport {
         let source = try await MoveIn(path, SourceLimits(attachmentBytes: largest), ParserInThisProcess())
-        let importer = Importer(store: store, blobs: blobs, scope: scope, maximumAttachmentBytes: largest)
+        let importer = Importer(into: target(largest))
         return try await importer.run(source.reader) { _, _ in }
     }
 
@@ -52,8 +57,7 @@ final class TestAccount: Sendable {
         guard let contents = try await ExportContents(of: path) else {
             return try await importFolder(path, largest: largest)
         }
-        let importer = ArchiveImporter(
-            path, contents, store: store, blobs: blobs, scope: scope, maximumAttachmentBytes: largest)
+        let importer = ArchiveImporter(path, contents, into: target(largest))
         var done = 0
         let report = try await importer.run { count, _ in done += count }
         guard done == importer.count else { throw Failure("Progress was reported for \(done) of \(importer.count).") }

@@ -8,10 +8,10 @@ import {titleOf} from "../model/text.js"
 import {ZipWriter} from "./zip.js"
 
 /** The file in an export from which everything can be restored (operating.md, Export). */
-export const DOCUMENT = "hesper.json"
-export const FORMAT = "hesper-export"
-export const FORMAT_VERSION = 1
-export const SECTIONS = ["tags", "attachments", "objects", "notes"]
+const DOCUMENT = "hesper.json"
+const FORMAT = "hesper-export"
+const FORMAT_VERSION = 1
+const SECTIONS = ["tags", "attachments", "objects", "notes"]
 /** The maximum length of a file name, in characters of at most 4 bytes each. */
 const MAX_NAME_LENGTH = 60
 

@@ -118,13 +118,6 @@ export const hex = bytes => Array.from(bytes, byte => byte.toString(16).padStart
 /** @type {(digits: string) => Uint8Array} */
 export const unhex = digits => Uint8Array.from(digits.match(/../g) ?? [], pair => parseInt(pair, 16))
 
-/**
- * Whether a text is a UUID in lower case.
- *
- * @type {(text: string) => boolean}
- */
-export const isID = text => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text)
-
 /** The UUID of 32 or more hex digits, with its version and the variant of RFC 9562 set. */
 const formatID = (digits, version) => {
   const variant = "89ab"[parseInt(digits[16], 16) & 3]

@@ -281,6 +281,7 @@ export class Engine extends Remote {
 
   async #takeEvent({name, data}, signal) {
     if (name === "listeners") this.#share(data)
+    if (name === "import") this.#postToAll({kind: "import", detail: data})
     if (name === "ephemeral" && data.data.typing === true) this.#postToAll({kind: "typing", detail: data})
     if (name !== "changes") return
     if (await this.rounds.take(data)) this.#schedule()
@@ -319,7 +320,7 @@ export class Engine extends Remote {
 
   #receive({kind, ...message}) {
     if (kind === "status" && !this.#leads) this.#share(message.shared)
-    if (kind === "typing") this.dispatchEvent(new CustomEvent("typing", {detail: message.detail}))
+    if (["typing", "import"].includes(kind)) this.dispatchEvent(new CustomEvent(kind, {detail: message.detail}))
     if (kind === "opened") this.transfers.open = message.noteID
     if (kind === "who-is-seen") this.#postIfVisible()
     if (message.log || message.entry) {

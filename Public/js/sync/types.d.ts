@@ -240,6 +240,41 @@ interface SyncEngine extends EventTarget {
   putBack(deletedID: string): Promise<string>
 }
 
+/** An import of a file on the server (protocol.md, Imports). */
+interface ServerImport {
+  uniqueID: string
+  name?: string
+  byteCount: number
+  state: "uploading" | "reading" | "ready" | "writing" | "done" | "failed"
+  /** How many notes have been read or written, of how many; 0 if it is not known. */
+  done: number
+  total: number
+  preview?: any
+  report?: any
+  problem?: string
+}
+
+interface ServerImports extends EventTarget {
+  /** The import of the account; null if there is none, or it was not loaded yet. */
+  current: ServerImport | null
+  /** How many bytes of its file were uploaded. */
+  sent: number
+  /** The file must be chosen again: its upload was interrupted, and it is not here. */
+  needsFile: boolean
+  /** The upload waits for the network. */
+  isWaiting: boolean
+  /** Reads the import from the server, and continues its upload. */
+  load(): Promise<void>
+  /** Creates an import and uploads its file. */
+  begin(blob: Blob, name?: string): Promise<void>
+  /** Continues the upload with the file. */
+  continueWith(blob: Blob): void
+  /** Has the server write the notes. */
+  start(): Promise<void>
+  /** Removes the import from the server. What was written stays. */
+  cancel(): Promise<void>
+}
+
 interface Credentials {
   email: string
   password: string

@@ -360,37 +360,61 @@ export const texts = {
   "· {place} of {count}": "· {place} von {count}",
 
   // Import and export
+  "Move in": "Umziehen",
+  "Import the notes of Simplenote, Standard Notes, Google Keep, Joplin, Evernote or Obsidian, files in Markdown, HTML or plain text, or a Hesper export. Folder names become tags. Importing the same file again does not create duplicates.":
+    "Importiere die Notizen von Simplenote, Standard Notes, Google Keep, Joplin, Evernote oder Obsidian, Dateien mit Markdown, HTML oder Text oder einen Export von Hesper. Die Namen von Ordnern werden zu Schlagwörtern. Wird dieselbe Datei noch einmal importiert, entstehen keine Duplikate.",
   "Export": "Exportieren",
   "Download a ZIP file with your notes as Markdown, their pictures and files, and a data file from which Hesper restores everything, here or on another server. Works offline.":
     "Lade eine ZIP-Datei herunter: deine Notizen als Markdown mit ihren Bildern und Dateien, dazu eine Datei, aus der Hesper alles wiederherstellt, hier oder auf einem anderen Server. Funktioniert auch offline.",
   "Export everything": "Alles exportieren",
-  "Import": "Importieren",
-  "Import a Hesper export, text files or Markdown files. Folder names become tags. Importing the same files again does not create duplicates.":
-    "Importiere einen Export von Hesper, Text- oder Markdown-Dateien. Die Namen von Ordnern werden zu Schlagwörtern. Werden dieselben Dateien noch einmal importiert, entstehen keine Duplikate.",
+  "Progress": "Fortschritt",
+  "{count|file} skipped": "{count|file} übersprungen",
+
+  // Moving in
   "Choose files": "Dateien auswählen",
   "Choose a folder": "Ordner auswählen",
-  "Progress": "Fortschritt",
+  "Choose the file": "Datei auswählen",
+  "Uploading {name}": "{name} wird hochgeladen",
+  "Uploading the files": "Die Dateien werden hochgeladen",
+  "{sent|bytes} of {byteCount|bytes}": "{sent|bytes} von {byteCount|bytes}",
+  "No connection to the server. The upload continues when there is one.":
+    "Keine Verbindung zum Server. Sobald es eine gibt, wird das Hochladen fortgesetzt.",
+  "The upload was interrupted.": "Das Hochladen wurde unterbrochen.",
+  "To continue, choose {name} again.": "Wähle {name} noch einmal aus, um es fortzusetzen.",
+  "Cancel it, and choose the files again.": "Brich es ab und wähle die Dateien noch einmal aus.",
+  "Reading {name}": "{name} wird gelesen",
+  "Reading the files": "Die Dateien werden gelesen",
+  "You can leave this page.": "Du kannst diese Seite verlassen.",
+  "{done|number} of {total|number}": "{done|number} von {total|number}",
+  "; {skippedCount|number} skipped": "; {skippedCount|number} übersprungen",
+  "{skippedCount|number} skipped": "{skippedCount|number} übersprungen",
+  "And {more|number} more.": "Und {more|number} weitere.",
+  "There are no notes to import.": "Es gibt keine Notizen zu importieren.",
+  "{trashed|note} in the trash of the other app will not be imported.":
+    "Nicht importiert: {trashed|note} im Papierkorb der anderen App.",
+  "{ignored|file} that no note uses will not be imported.": "Nicht importiert: {ignored|file} ohne Notiz.",
+  "Import": "Importieren",
+  "Importing {name}": "{name} wird importiert",
+  "Importing the files": "Die Dateien werden importiert",
+  "You can leave this page. If you cancel, the notes that were already imported stay.":
+    "Du kannst diese Seite verlassen. Wenn du abbrichst, bleiben die bereits importierten Notizen.",
+  "{name} cannot be imported.": "{name} kann nicht importiert werden.",
+  "The files cannot be imported.": "Die Dateien können nicht importiert werden.",
   "New notes: {notes|number}.": "Neue Notizen: {notes|number}.",
   "New tags: {tags|number}.": "Neue Schlagwörter: {tags|number}.",
   "New files: {attachments|number}.": "Neue Dateien: {attachments|number}.",
   "Changed notes: {changed|number}.": "Geänderte Notizen: {changed|number}.",
   "Unchanged notes: {unchanged|number}.": "Unveränderte Notizen: {unchanged|number}.",
   "{deleted|note} skipped (deleted here).": "{deleted|note} übersprungen (hier gelöscht).",
-  "{skipped|file} skipped (not text).": "{skipped|file} übersprungen (kein Text).",
-  "The file is damaged or not a ZIP file. Create it again.":
-    "Die Datei ist beschädigt oder keine ZIP-Datei. Erstelle sie neu.",
-  "The ZIP file is encrypted or uses an unsupported compression method. Extract it and import the files.":
-    "Die ZIP-Datei ist verschlüsselt oder anders komprimiert, als Hesper lesen kann. Entpacke sie und importiere die Dateien.",
   "In the browser, a ZIP file can have at most 4 GB and 65,535 files. For more, use the":
     "Im Browser kann eine ZIP-Datei höchstens 4 GB groß sein und 65.535 Dateien enthalten. Verwende für mehr den Befehl",
   "command on the server.": "auf dem Server.",
-  "The file is not a valid Hesper export, or was made by a newer version. Reload the page and try again.":
-    "Die Datei ist kein gültiger Export von Hesper oder stammt aus einer neueren Version. Lade die Seite neu und versuche es erneut.",
-  "The file is not UTF-8 text.": "Die Datei enthält keinen UTF-8-Text.",
-  "The file is larger than the server allows.": "Die Datei ist größer, als der Server erlaubt.",
-  "The archive does not contain the file.": "Das Archiv enthält die Datei nicht.",
+  "Import one archive at a time.": "Importiere die Archive nacheinander.",
   "The file is not downloaded.": "Die Datei ist nicht heruntergeladen.",
-  "{count|file} skipped": "{count|file} übersprungen",
+  "This is another file. Choose the file whose upload was interrupted.":
+    "Das ist eine andere Datei. Wähle die Datei aus, deren Hochladen unterbrochen wurde.",
+  "There is already an import. Finish or cancel it first.":
+    "Es gibt schon einen Import. Beende ihn zuerst oder brich ihn ab.",
 
   // Text that another app shares
   "Save to Hesper": "In Hesper speichern",

@@ -1,50 +1,57 @@
 // Import and export.
-import {copyOf, fill, save, toast, tryIn, viewOf, wordsOf} from "./dom.js"
+import {copyOf, fill, save, tryIn, viewOf, wordsOf} from "./dom.js"
 
-// Loaded when the page is idle, so that the list is shown first. An export must also work if the network fails later.
 const exporting = () => import("../archive/export.js")
-const importing = () => import("../archive/import.js")
-setTimeout(() => Promise.all([exporting(), importing()]).catch(() => {}), 3_000)
+const movingIn = () => import("./movein.js")
 
-const lineOf = ({path, reason}) => `${path}: ${wordsOf(`ArchiveError-${reason}`)}`
-
-const take = async (copy, files, progress = () => {}) => {
-  const {refused, ...counts} = await (await importing()).importFiles(copy, files, progress)
-  return {text: wordsOf("imported", counts), lines: refused.map(lineOf)}
-}
-
-/** Files that are dropped beside a note are imported. @type {(app: Shell) => void} */
-export const takeDrops = ({copy, attempt}) => {
+/**
+ * Files that are dropped beside a note are imported. Loads, when the page is idle, what an export needs, because it must also
+ * work if the network fails later. Continues the upload of a file to import.
+ *
+ * @type {(app: Shell) => void}
+ */
+export const takeDrops = app => {
   const drop = event => {
     const {dataTransfer, type} = event
     if (event.defaultPrevented || !dataTransfer.types.includes("Files")) return
     event.preventDefault()
-    if (type === "drop" && copy.session) attempt(take(copy, [...dataTransfer.files])
-      .then(({text, lines}) => toast("dropped", {text, lines: lines.join(" ")})))
+    if (type !== "drop" || !app.copy.session) return
+    const files = [...dataTransfer.files]
+    app.go("#/transfer")
+    app.attempt(movingIn().then(({take}) => take(app, files)))
   }
   addEventListener("dragover", drop)
   addEventListener("drop", drop)
+  setTimeout(() => exporting().then(() => app.copy.session && movingIn()).then(one => one && one.resume(app)).catch(() => {}), 3_000)
 }
 
 /** @type {Opener} */
 export const transfer = app => {
-  const run = (place, work) => tryIn(place, async () => {
+  let isOver = false
+  let page
+  const pack = () => tryIn(packed, async () => {
     const bar = viewOf("progress")
-    fill(place, bar)
-    const {text, lines} = await work((done, of) => Object.assign(bar, {max: of, value: done}))
-    return viewOf("transferred", {text, count: lines.length, lines: lines.map(text => viewOf("line", {text}))})
-  })
-  const pack = () => run(packed, async progress => {
+    fill(packed, bar)
     const {exportAll} = await exporting()
-    const {blob, missing, ...report} = await exportAll(app.copy, {progress, bytesOf: id => app.engine.want(id)})
+    const {blob, missing, ...report} = await exportAll(app.copy, {
+      progress: (done, of) => Object.assign(bar, {max: of, value: done}), bytesOf: id => app.engine.want(id),
+    })
     save(blob, report.name)
-    return {text: wordsOf("exported", report), lines: missing.map(path => lineOf({path, reason: "not-here"}))}
+    const reason = wordsOf("ArchiveError-not-here")
+    return viewOf("exported", {...report, count: missing.length, lines: missing.map(path => viewOf("import-line", {path, reason}))})
   })
-  const takeFrom = ({target: input}) => {
-    const chosen = [...input.files]
-    input.value = ""
-    run(taken, progress => take(app.copy, chosen, progress))
+  const {element, packed, place} = copyOf("transfer", {pack})
+  tryIn(place, async () => {
+    const {moveIn} = await movingIn()
+    if (isOver) return
+    page = moveIn(app)
+    return page.element
+  })
+  return {
+    element,
+    stop: () => {
+      isOver = true
+      page?.stop()
+    },
   }
-  const {element, packed, taken} = copyOf("transfer", {pack, files: {onchange: takeFrom}, folder: {onchange: takeFrom}})
-  return {element}
 }

@@ -16,6 +16,12 @@ package enum ImportedNote {
         .derived(from: "\(folder)/\(path)".precomposedStringWithCanonicalMapping, in: notes)
     }
 
+    /// The ID of the note of a file that does not belong to a folder. It is derived from the name and the contents, because another
+    /// file can have the same name.
+    package static func uniqueID(file: String, text: String) -> UniqueID {
+        .derived(from: "\(file)\n\(text)".precomposedStringWithCanonicalMapping, in: notes)
+    }
+
     /// The ID of a note that is imported from another app. It is derived from the name of the app and the ID of the note in that
     /// app.
     package static func uniqueID(app: String, id: String) -> UniqueID {

@@ -12,7 +12,7 @@ struct Evernote: SourceReader {
     /// - Parameter files: the ENEX files.
     init(_ files: [SourceFile], _ limits: SourceLimits, _ runner: any MarkupRunner) throws {
         (self.files, self.limits) = (files, limits)
-        staging = try Staging()
+        staging = try Staging(limits)
         records = try MarkupRecords(
             of: files.filter { $0.problem == nil }.map { MarkupWork.File(path: $0.location, isEvernote: true) }, limits,
             runner, in: staging)

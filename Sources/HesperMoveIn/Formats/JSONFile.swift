@@ -34,6 +34,15 @@ struct JSONFile {
         }
     }
 
+    /// Passes the values of the document to `body`, up to the place from which it cannot be read.
+    func readBeginning(
+        _ body: (DocumentReader.Location, Result<JSON, Problem>) async throws -> Void
+    ) async throws {
+        do {
+            try await readEach(body)
+        } catch is SourceNote.Rejected {}
+    }
+
     /// Whether the file begins with a JSON object in which a member with one of these names is near the beginning of the file.
     func begins(with names: String...) -> Bool {
         let text = String(decoding: file.beginning(4_096), as: UTF8.self)

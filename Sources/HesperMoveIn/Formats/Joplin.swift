@@ -20,7 +20,7 @@ struct Joplin: SourceReader {
         guard items.contains(where: { (try? $0.text()).flatMap(JoplinItem.init) != nil }) else { return nil }
         (self.source, self.limits) = (source, limits)
         contents = Contents(source, items)
-        staging = try Staging()
+        staging = try Staging(limits)
         var documents: [String: Int] = [:]
         var files: [MarkupWork.File] = []
         for file in contents.notes where contents.isHTML.contains(file.stem) {

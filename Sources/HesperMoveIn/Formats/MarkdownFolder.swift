@@ -20,14 +20,14 @@ struct MarkdownFolder: SourceReader {
         (self.source, self.limits) = (source, limits)
         notes = source.files.filter(MarkdownFolder.isNote)
         let documents = notes.filter { $0.kind == .document && $0.problem == nil }
-        let staging = try Staging()
+        let staging = try Staging(limits)
         records = try MarkupRecords(
             of: documents.map { MarkupWork.File(path: $0.location, isEvernote: false) }, limits, runner, in: staging)
         self.documents = Dictionary(documents.enumerated().map { ($1.path, $0) }) { first, _ in first }
         self.staging = documents.isEmpty ? nil : staging
     }
 
-    private static func isNote(_ file: SourceFile) -> Bool { file.kind == .text || file.kind == .document }
+    static func isNote(_ file: SourceFile) -> Bool { file.kind == .text || file.kind == .document }
 
     var count: Int { notes.count }
 
@@ -41,7 +41,9 @@ struct MarkdownFolder: SourceReader {
                 let note = try note(of: file, index, titles, hashes)
                 guard seen.insert(note.uniqueID).inserted else {
                     throw SourceNote.Rejected(
-                        reason: "Another file has the same name in a different Unicode normalization.")
+                        reason: source.isLoose
+                            ? "Another file has the same name and the same text."
+                            : "Another file has the same name in a different Unicode normalization.")
                 }
                 try await body(.note(note))
             } catch let rejected as SourceNote.Rejected {
@@ -79,7 +81,12 @@ struct MarkdownFolder: SourceReader {
     private func note(
         of file: SourceFile, _ index: FolderIndex, _ titles: [Int: String], _ hashes: FileHashes
     ) throws -> SourceNote {
-        let id = ImportedNote.uniqueID(folder: source.name, path: file.path)
+        let document = file.kind == .document ? try record(of: file) : nil
+        let written = try document?.text ?? file.text()
+        let id =
+            source.isLoose
+            ? ImportedNote.uniqueID(file: file.name, text: written)
+            : ImportedNote.uniqueID(folder: source.name, path: file.path)
         var collector = AttachmentCollector(of: id, limits, hashes)
         let changesLinks = source.isVault || source.isArchive || file.kind == .document
         func target(of mention: LinkMention, _ collector: inout AttachmentCollector) -> LinkRewriter.Target? {
@@ -91,8 +98,7 @@ struct MarkdownFolder: SourceReader {
             let filename = changesLinks ? nil : target.path
             return collector.add(target, filename: filename, keepsPath: !changesLinks).map { .attachment($0) }
         }
-        if file.kind == .document {
-            var record = try record(of: file)
+        if var record = document {
             for loss in record.losses { collector.lose(loss.part, loss.reason) }
             record.text = LinkRewriter.rewrite(record.text) { target(of: $0, &collector) }
             let text = collector.rewrite(record) { _ in nil }
@@ -102,7 +108,6 @@ struct MarkdownFolder: SourceReader {
                     tags: file.folders, creation: file.creation, modification: file.modification,
                     attachments: collector.attachments, losses: collector.losses))
         }
-        let written = try file.text()
         let front = FrontMatter(written)
         let linked = LinkRewriter.rewrite(written, from: front?.length ?? 0) { target(of: $0, &collector) }
         var text = changesLinks ? linked : written

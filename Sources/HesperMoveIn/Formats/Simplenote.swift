@@ -11,7 +11,7 @@ struct Simplenote: SourceReader {
     let count: Int
 
     /// - Returns: nil if the source is not an export of Simplenote.
-    init?(_ source: SourceFiles) async throws {
+    init?(_ source: SourceFiles, _ limits: SourceLimits) async throws {
         let file = source.files.first { file in
             file.name == "notes.json" && file.folders.count <= 2
                 && JSONFile(file).begins(with: "activeNotes", "trashedNotes")
@@ -19,10 +19,11 @@ struct Simplenote: SourceReader {
         guard let file else { return nil }
         (self.source, self.file) = (source, file)
         var (titles, count): ([String: String], Int) = ([:], 0)
-        // Errors are ignored here. They are reported when the notes are read.
-        try? await JSONFile(file).readEach { location, value in
+        // A document that ends too early is reported when its notes are read.
+        try await JSONFile(file).readBeginning { location, value in
             guard location.member == "activeNotes" else { return }
             count += 1
+            guard count <= limits.entries else { throw limits.tooManyEntries }
             guard case .success(let note) = value, let id = note["id"]?.text else { return }
             titles[id] = NoteTitle.of(note["content"]?.text ?? "")
         }

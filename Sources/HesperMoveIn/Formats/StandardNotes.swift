@@ -11,7 +11,7 @@ struct StandardNotes: SourceReader {
     private(set) var count = 0
 
     /// - Returns: nil if the source is not a backup of Standard Notes.
-    init?(_ source: SourceFiles) async throws {
+    init?(_ source: SourceFiles, _ limits: SourceLimits) async throws {
         let file = source.files.first { file in
             file.kind == .collection && file.folders.count <= 1
                 && (file.name.hasPrefix("Standard Notes") || source.files.count == 1)
@@ -21,9 +21,12 @@ struct StandardNotes: SourceReader {
         (self.source, self.file) = (source, file)
         var collector = TagCollector()
         var count = 0
-        // Errors are ignored here. They are reported when the notes are read.
-        try? await JSONFile(file).readEach { location, value in
+        // A document that ends too early is reported when its notes are read.
+        var items = 0
+        try await JSONFile(file).readBeginning { location, value in
             guard location.member == "items", case .success(let item) = value else { return }
+            items += 1
+            guard items <= limits.entries else { throw limits.tooManyEntries }
             switch item["content_type"]?.text {
             case "Note": count += 1
             case "Tag": collector.add(item)

@@ -21,7 +21,7 @@ public struct MailSource: SourceReader {
     public init(
         _ bytes: [UInt8], tags: [String], received: Timestamp, _ limits: SourceLimits, _ runner: any MarkupRunner
     ) throws {
-        let staging = try Staging()
+        let staging = try Staging(limits)
         let message = try MailMessage(bytes) { html in try MailSource.text(of: html, limits, runner, in: staging) }
         var hasher = AttachmentHasher()
         for part in [message.messageID ?? "", message.subject, message.text] { hasher.update(part: Array(part.utf8)) }

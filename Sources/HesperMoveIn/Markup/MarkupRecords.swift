@@ -14,8 +14,12 @@ public struct MarkupTask: Sendable {
     public let work: String
     /// The index of the first file to parse. The files before it are skipped.
     public let start: Int
+    /// Checks whether the process may continue. It must be called at intervals while the process runs.
+    public let check: @Sendable () throws -> Void
 
-    public init(work: String, start: Int) { (self.work, self.start) = (work, start) }
+    public init(work: String, start: Int, check: @escaping @Sendable () throws -> Void = {}) {
+        (self.work, self.start, self.check) = (work, start, check)
+    }
 
     /// Parses the files and writes the records as lines of JSON.
     public func run(to output: FileHandle) throws {
@@ -44,12 +48,16 @@ struct MarkupRecords: Sendable {
         let workPath = staging.path()
         try JSONEncoder().encode(work).write(to: URL(filePath: workPath))
         try Data().write(to: URL(filePath: path))
+        let space = TemporarySpace(limits, in: staging)
         var start = 0
         while start < files.count {
             let output = try FileHandle(forWritingTo: URL(filePath: path))
             defer { try? output.close() }
             try output.seekToEnd()
-            guard let failure = try runner.run(MarkupTask(work: workPath, start: start), to: output) else { break }
+            guard
+                let failure = try runner.run(
+                    MarkupTask(work: workPath, start: start) { try space.check() }, to: output)
+            else { break }
             // The process has failed. Skip the file that it was reading, and start a new process with the next file.
             let broken = max(start, try endOfFiles())
             try output.seekToEnd()
@@ -57,7 +65,7 @@ struct MarkupRecords: Sendable {
             try output.write(contentsOf: Data("\n".utf8) + JSONEncoder().encode(record) + Data("\n".utf8))
             start = broken + 1
         }
-        try index()
+        try index(limit: limits.entries)
     }
 
     /// The index of the file that follows the last one that was read to its end; 0 if no file was read to its end.
@@ -67,7 +75,7 @@ struct MarkupRecords: Sendable {
         return end
     }
 
-    private mutating func index() throws {
+    private mutating func index(limit: Int) throws {
         var copy = self
         try forEachLine { offset, record in
             switch record {
@@ -81,6 +89,9 @@ struct MarkupRecords: Sendable {
                 if copy.offsets[source] == nil { copy.offsets[source] = offset }
                 copy.count += 1
             case .end: break
+            }
+            guard copy.count <= limit else {
+                throw SourceLimits(attachmentBytes: 0, entries: limit).tooManyEntries
             }
         }
         self = copy

@@ -16,6 +16,8 @@ struct SourceFiles: Sendable {
     /// Whether the source is a vault of Obsidian. A vault contains a hidden folder with Obsidian's settings.
     private(set) var isVault = false
     private(set) var isSingleFile = false
+    /// Whether the files do not belong together, so that a text is identified by its name and contents and not by its path.
+    private(set) var isLoose = false
     /// The temporary folder with the unpacked files of an archive; nil if the source is not an archive.
     private let staging: Staging?
 
@@ -92,22 +94,31 @@ struct SourceFiles: Sendable {
         // The parser runs in another folder, so the path is made absolute.
         files = [SourceFile(path: file.lastPathComponent, location: file.absoluteURL.path, status: status)]
         isSingleFile = true
+        isLoose = true
     }
 
     // MARK: Archives
 
     /// Unpacks an archive into a temporary folder. Each unpacked file gets a new name, so that a path in the archive cannot lead
     /// out of the temporary folder. Archives within the archive are not unpacked.
-    /// - Throws: ``ArchiveError`` if the archive is damaged or encrypted; ``MoveInError`` if the disk is full.
-    init(archive path: String, _ format: ZipReader.Format, _ limits: SourceLimits, in staging: Staging) throws {
+    /// - Parameter isLoose: whether the files in the archive do not belong together.
+    /// - Throws: ``ArchiveError`` if the archive is damaged or encrypted; ``MoveInError`` if the disk is full or a limit is
+    ///   exceeded.
+    init(
+        archive path: String, _ format: ZipReader.Format, _ limits: SourceLimits, isLoose: Bool, in staging: Staging
+    ) throws {
+        self.isLoose = isLoose
         var unpacked: [UnpackedFile] = []
+        var space = TemporarySpace(limits, in: staging)
         var broken = 0
+        try limits.check(path, format)
         var zip = try ZipReader(path, format)
         while true {
             do {
                 while let entry = try zip.next() {
+                    guard unpacked.count < limits.entries else { throw limits.tooManyEntries }
                     unpacked.append(UnpackedFile(entry, problem: "It is damaged."))
-                    try unpacked[unpacked.count - 1].unpack(from: zip, limits, in: staging)
+                    try unpacked[unpacked.count - 1].unpack(from: zip, limits, &space, in: staging)
                 }
                 break
             } catch let error as ArchiveError where error.isOneFile && broken < SourceFiles.maximumBroken {
@@ -119,7 +130,7 @@ struct SourceFiles: Sendable {
             }
         }
         let folders = Set(unpacked.filter { !$0.isHidden }.map { $0.parts.count > 1 ? $0.parts[0] : "" })
-        let isOneFolder = folders.count == 1 && folders != [""] && folders != [".."]
+        let isOneFolder = !isLoose && folders.count == 1 && folders != [""] && folders != [".."]
         let file = URL(filePath: path).deletingPathExtension().lastPathComponent
         name = isOneFolder ? folders.first ?? file : file
         self.staging = staging
@@ -167,7 +178,9 @@ private struct UnpackedFile {
     var isHidden: Bool { parts.contains { $0.hasPrefix(".") && $0 != ".." } || parts.first == "__MACOSX" }
 
     /// Writes the contents to a temporary file, unless they are too large or not needed.
-    mutating func unpack(from zip: ZipReader, _ limits: SourceLimits, in staging: Staging) throws {
+    mutating func unpack(
+        from zip: ZipReader, _ limits: SourceLimits, _ space: inout TemporarySpace, in staging: Staging
+    ) throws {
         guard !isHidden else { return }
         let name = parts.last ?? ""
         let limit = limits.bytes(of: name)
@@ -184,6 +197,7 @@ private struct UnpackedFile {
                 problem = "It has more than \(limit) bytes."
                 return
             }
+            try space.add(bytes.count)
             try bytes.withUnsafeBytes { try file.append($0) }
         }
         byteCount = file.byteCount

@@ -6,8 +6,9 @@ public final class Staging: Sendable {
     let folder: String
 
     /// - Throws: ``MoveInError`` if the folder cannot be created.
-    init() throws(MoveInError) {
-        folder = FileManager.default.temporaryDirectory.appending(path: "hesper-import-\(UniqueID.random())").path
+    init(_ limits: SourceLimits) throws(MoveInError) {
+        let parent = limits.temporaryFolder.map { URL(filePath: $0) } ?? FileManager.default.temporaryDirectory
+        folder = parent.appending(path: "hesper-import-\(UniqueID.random())").path
         guard mkdir(folder, 0o700) == 0 else {
             throw MoveInError("Cannot create \(folder): \(String(cString: strerror(errno))).")
         }
@@ -17,6 +18,41 @@ public final class Staging: Sendable {
 
     /// The path of a new file in the folder. The path is random, and does not contain names from the source.
     func path() -> String { "\(folder)/\(UniqueID.random())" }
+}
+
+/// Counts the bytes of temporary files, and checks the free space on their disk.
+struct TemporarySpace {
+    private let limits: SourceLimits
+    private let folder: String
+    private var byteCount: Int64 = 0
+    /// The number of bytes after which the free space is checked again.
+    private static let step: Int64 = 16 << 20
+
+    init(_ limits: SourceLimits, in staging: Staging) { (self.limits, folder) = (limits, staging.folder) }
+
+    /// - Throws: ``MoveInError`` if too many bytes were written, or the disk is almost full. `CancellationError` if the task was
+    ///   cancelled.
+    mutating func add(_ count: Int) throws {
+        let before = byteCount
+        byteCount += Int64(count)
+        guard byteCount <= limits.temporaryBytes else {
+            throw MoveInError(
+                "It has more than \(limits.temporaryBytes) bytes when it is unpacked, which is the maximum. Split it.")
+        }
+        if before == 0 || before / TemporarySpace.step != byteCount / TemporarySpace.step { try check() }
+    }
+
+    func check() throws {
+        try Task.checkCancellation()
+        guard limits.freeBytes > 0 else { return }
+        var status = statvfs()
+        guard statvfs(folder, &status) == 0 else { return }
+        guard Int64(status.f_bavail) * Int64(status.f_frsize) >= limits.freeBytes else {
+            throw MoveInError(
+                "There is not enough free space on the disk for temporary files. \(limits.freeBytes) bytes must remain free."
+            )
+        }
+    }
 }
 
 /// Writes a file in a ``Staging`` folder.

@@ -12,6 +12,7 @@ import NIOCore
 ///     c 17                             check whether scope 17 and its devices still exist
 ///     m 17 4711                        scope 17 has reached sequence 4711
 ///     s 17 77c190ab77c190ab {"uni…     a message from a device of scope 17
+///     i 17 {"uni…                      the progress of the import of scope 17
 enum SignalPayload {
     /// The maximum size of a payload in bytes. PostgreSQL requires a payload to be shorter than 8,000 bytes (NOTIFY, payload).
     static let limit = 7_999
@@ -54,6 +55,9 @@ enum SignalPayload {
         case .message(let scope, let device, let message):
             guard isLine(message.readableBytesView) else { return [] }
             return ["s \(scope.rawValue) \(device) \(String(buffer: message))"]
+        case .importProgress(let scope, let progress):
+            guard isLine(progress.readableBytesView) else { return [] }
+            return ["i \(scope.rawValue) \(String(buffer: progress))"]
         }
     }
 
@@ -88,6 +92,9 @@ enum SignalPayload {
         case ("s", 4):
             guard let device = NodeID(String(words[2])), isLine(words[3].utf8) else { return nil }
             return [.message(scope, from: device, ByteBuffer(substring: words[3]))]
+        case ("i", 3...):
+            let progress = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)[2]
+            return isLine(progress.utf8) ? [.importProgress(scope, ByteBuffer(substring: progress))] : nil
         case ("h", _): return devices(line).map { [.presence(scope, Set($0))] }
         case ("+", 3...): return devices(line).map { $0.map { .joined(scope, $0) } }
         case ("-", 3...): return devices(line).map { $0.map { .left(scope, $0) } }

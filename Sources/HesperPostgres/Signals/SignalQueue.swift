@@ -14,10 +14,12 @@ struct SignalQueue {
     private var changes: [ScopeID: [NodeID: Bool]] = [:]
     private var checks: Set<ScopeID> = []
     private var moves: [ScopeID: Int64] = [:]
+    private var imports: [ScopeID: ByteBuffer] = [:]
     private var messages = CircularBuffer<Signal>()
 
     var isEmpty: Bool {
-        !asksForListeners && listeners.isEmpty && changes.isEmpty && checks.isEmpty && moves.isEmpty && messages.isEmpty
+        !asksForListeners && listeners.isEmpty && changes.isEmpty && checks.isEmpty && moves.isEmpty
+            && imports.isEmpty && messages.isEmpty
     }
 
     mutating func add(_ signal: Signal) {
@@ -30,6 +32,7 @@ struct SignalQueue {
         case .left(let scope, let device): change(scope, device, isListening: false)
         case .sessionsChanged(let scope): checks.insert(scope)
         case .committed(let scope, let sequence): moves[scope] = max(moves[scope] ?? 0, sequence)
+        case .importProgress(let scope, let progress): imports[scope] = progress
         case .message:
             if messages.count == SignalQueue.messageLimit { messages.removeFirst() }
             messages.append(signal)
@@ -54,6 +57,7 @@ struct SignalQueue {
         }
         signals += checks.map { .sessionsChanged($0) }
         signals += moves.map { .committed($0.key, $0.value) }
+        signals += imports.map { .importProgress($0.key, $0.value) }
         signals += messages
         self = SignalQueue()
         return signals

@@ -18,7 +18,7 @@ struct AttachmentBytes: Resource {
         // Upload Limits).
         let limit = "max-size=\(intake.limits.largest), max-age=\(intake.limits.uploadSeconds)"
         routes.addOptions(
-            [.acceptPatch: Uploads.partialType, .uploadLimit: limit], at: "/v1/attachments/{uniqueID}/data")
+            [.acceptPatch: UploadPart.mediaType, .uploadLimit: limit], at: "/v1/attachments/{uniqueID}/data")
     }
 
     // MARK: Upload

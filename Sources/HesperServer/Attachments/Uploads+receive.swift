@@ -20,7 +20,7 @@ extension Uploads {
         }
         let tooLarge = tooLong ?? intake.admission(of: upload.attachment, session).tooLarge
         let bytes = try request.bytes(limit: max(limit - offset, 0), tooLarge: tooLarge, isOptional: true)
-        let end = try await append(bytes, to: upload, at: offset, limit, try digest(request), session, tooLarge)
+        let end = try await append(request, bytes, to: upload, at: offset, limit, session, tooLarge)
         guard fields.isComplete ?? true else {
             var headers = fields.headers(offset: end, isComplete: false, limit: self.limit(of: upload))
             guard let location else { return Response(status: fields.appendedStatus, headers: headers) }
@@ -33,29 +33,13 @@ extension Uploads {
         return try await finish(upload, end, fields, session)
     }
 
-    /// Returns a function that checks a part against the header `Content-Digest`; nil if the request has no such header.
-    private func digest(_ request: APIRequest) throws -> (@Sendable (AttachmentData) throws -> Void)? {
-        guard let sha256 = try DigestFields.sha256(.contentDigest, in: request) else { return nil }
-        return { data in
-            guard data.sha256 == sha256 else { throw DigestFields.mismatch(.contentDigest, found: data.sha256) }
-        }
-    }
-
     private func append(
-        _ bytes: BodyBytes, to upload: Upload, at offset: Int64, _ limit: Int64,
-        _ check: (@Sendable (AttachmentData) throws -> Void)?, _ session: Session, _ tooLarge: Problem
+        _ request: APIRequest, _ bytes: BodyBytes, to upload: Upload, at offset: Int64, _ limit: Int64,
+        _ session: Session, _ tooLarge: Problem
     ) async throws -> Int64 {
         do {
-            return try await stage.append(bytes, to: upload.uniqueID, at: offset, limit: limit, checking: check)
-        } catch let error as UploadOffsetMismatch {
-            throw Problem.uploadOffset(error.offset, requested: offset)
-        } catch is UploadTooLong {
-            throw tooLarge
-        } catch is UploadSuperseded {
-            throw Problem(
-                .uploadOffset,
-                "Another request has taken over this upload. Get the number of received bytes with HEAD, and continue there."
-            )
+            return try await UploadPart.append(
+                bytes, of: request, to: upload.uniqueID, in: stage, at: offset, limit: limit, orThrow: tooLarge)
         } catch is UploadMissing {
             try await end(upload, session)
             throw Problem.notFound(upload.uniqueID)

@@ -68,25 +68,9 @@ struct Uploads: Resource {
     }
 
     private func append(_ request: APIRequest, _ session: Session) async throws -> Response {
-        let fields = try UploadFields(request)
-        guard let offset = fields.offset else {
-            throw Problem(
-                .invalidField, "Upload-Offset is missing. It must be the number of bytes uploaded so far.",
-                at: "Upload-Offset")
-        }
-        guard fields.isComplete != nil || fields.version != nil else {
-            throw Problem(
-                .invalidField,
-                "Upload-Complete is missing. It must be ?1 if the upload ends with this request, else ?0.",
-                at: "Upload-Complete")
-        }
-        let type = request[.contentType]?.prefix { $0 != ";" }.trimmed.lowercased()
-        guard !fields.wantsPartialType || type == Uploads.partialType else {
-            throw Problem(
-                .unsupportedMediaType, "A part of an upload must have \"Content-Type: \(Uploads.partialType)\".")
-        }
+        let part = try UploadPart(request)
         let upload = try await upload(request, session)
-        return try await receive(upload, at: offset, fields, request, session, location: nil)
+        return try await receive(upload, at: part.offset, part.fields, request, session, location: nil)
     }
 
     private func delete(_ request: APIRequest, _ session: Session) async throws -> Response {
@@ -94,8 +78,6 @@ struct Uploads: Resource {
         try await end(upload, session)
         return Response(status: .noContent)
     }
-
-    static let partialType = "application/partial-upload"
 
     // MARK: Helpers
 
@@ -127,14 +109,5 @@ struct Uploads: Resource {
     func limit(of upload: Upload) -> String {
         let age = max(backend.now().milliseconds - upload.creationDate.milliseconds, 0) / 1_000
         return "max-size=\(intake.limits.largest), max-age=\(max(Int64(intake.limits.uploadSeconds) - age, 0))"
-    }
-}
-
-extension Problem {
-    static func uploadOffset(_ offset: Int64, requested: Int64) -> Problem {
-        Problem(
-            .uploadOffset, "Upload-Offset must be \(offset), the number of bytes received, not \(requested).",
-            at: "Upload-Offset",
-            context: ["uploadOffset": .integer(offset)])
     }
 }

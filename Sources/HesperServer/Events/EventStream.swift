@@ -64,6 +64,11 @@ struct EventStream: Sendable {
             rest.writeImmutableBuffer(message)
             ServerSentEvent.end(in: &rest)
         }
+        if let progress = news.importProgress {
+            ServerSentEvent.begin(.import, in: &rest)
+            rest.writeImmutableBuffer(progress)
+            ServerSentEvent.end(in: &rest)
+        }
         if let others = news.others {
             var data = JSONWriter(capacity: 32)
             data.object { $0.member("listeners", Int64(others)) }

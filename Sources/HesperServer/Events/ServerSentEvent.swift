@@ -9,6 +9,8 @@ enum ServerSentEvent {
         case changes
         /// The event contains a message from another device.
         case ephemeral
+        /// The event contains the progress of the account's import.
+        case `import`
         /// The event contains the number of other devices that are listening.
         case listeners
         /// The sync token has expired, so the reader must start over.

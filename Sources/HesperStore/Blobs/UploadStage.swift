@@ -33,6 +33,11 @@ public protocol UploadStage: Sendable {
         checking check: @escaping @Sendable (AttachmentData) throws -> Void
     ) async throws -> AttachmentData
 
+    /// Writes the bytes of an upload to a new local file. The file may share its storage with the upload, so it must not be
+    /// changed.
+    /// - Throws: ``UploadMissing``, or an error of the file system.
+    func write(_ id: UniqueID, to path: String) async throws
+
     /// Removes an upload. Does nothing if the upload does not exist.
     func remove(_ id: UniqueID) async throws
 

@@ -44,6 +44,12 @@ public final class EventHub: Sendable {
             }
         }
 
+        /// Passes the progress of the scope's import to all of its listeners on this server.
+        func putImportProgress(_ progress: ByteBuffer, in scope: ScopeID) {
+            guard let listeners = local[scope] else { return }
+            for mailbox in listeners.mailboxes { mailbox.setImportProgress(progress) }
+        }
+
         /// Sends the number of listening devices to the scope's listeners on this server. Called when this number may have changed.
         mutating func notifyCount(in scope: ScopeID) {
             guard local[scope] != nil else { return }
@@ -141,6 +147,16 @@ public final class EventHub: Sendable {
         }
     }
 
+    /// Sends the progress of the scope's import to all streams of the scope. It replaces an earlier progress that a stream has not
+    /// sent yet.
+    /// - Parameter progress: one line of JSON.
+    public func announceImport(_ progress: ByteBuffer, in scope: ScopeID) {
+        state.withLockedValue { state in
+            state.putImportProgress(progress, in: scope)
+            if state.remote.hasListeners(to: scope) { signals?.send([.importProgress(scope, progress)]) }
+        }
+    }
+
     /// Ends the streams of signed-out devices on all servers.
     public func signOut(of scope: ScopeID, where isSignedOut: (NodeID) -> Bool) {
         end(scope, where: isSignedOut)
@@ -174,6 +190,7 @@ public final class EventHub: Sendable {
             switch signal {
             case .committed(let scope, let sequence): state.wake(scope, sequence)
             case .message(let scope, let device, let message): state.put(message, from: device, in: scope)
+            case .importProgress(let scope, let progress): state.putImportProgress(progress, in: scope)
             case .sessionsChanged: break
             case .presence(let scope, let devices): change(&state, scope, server) { $0 = devices }
             case .joined(let scope, let device): change(&state, scope, server) { $0.insert(device) }

@@ -7,6 +7,8 @@ public struct ListenerUpdate: Sendable {
     public var sequence: Int64 = 0
     /// Messages from other devices, each one line of JSON. The messages of each device are in the order in which it sent them.
     public var messages: [ByteBuffer] = []
+    /// The progress of the scope's import, one line of JSON; nil if it has not changed.
+    public var importProgress: ByteBuffer?
     /// The number of other devices of the scope that are listening; nil if the number has not changed.
     public var others: Int?
     /// Whether the stream must send a ping, because there were no events for some time.
@@ -27,7 +29,8 @@ public struct ListenerUpdate: Sendable {
 }
 
 /// Collects the events for a listener while the listener processes its previous update. The size of the collection is bounded: a
-/// new sequence number or a new count replaces the pending one. If there are too many messages, the oldest message is dropped.
+/// new sequence number, a new count or a new progress replaces the pending one. If there are too many messages, the oldest message
+/// is dropped.
 final class Mailbox: Sendable {
     /// The maximum number of pending messages.
     static let messages = 32
@@ -42,7 +45,7 @@ final class Mailbox: Sendable {
 
         var hasUpdate: Bool {
             pending.sequence > sentSequence || !pending.messages.isEmpty || pending.others != nil || pending.isPingDue
-                || pending.end != nil
+                || pending.importProgress != nil || pending.end != nil
         }
 
         mutating func take() -> ListenerUpdate {
@@ -72,6 +75,10 @@ final class Mailbox: Sendable {
             if state.pending.messages.count == Mailbox.messages { state.pending.messages.removeFirst() }
             state.pending.messages.append(message)
         }
+    }
+
+    func setImportProgress(_ progress: ByteBuffer) {
+        change { $0.pending.importProgress = progress }
     }
 
     func setOthers(_ count: Int) {

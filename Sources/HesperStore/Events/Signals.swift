@@ -17,6 +17,8 @@ public enum Signal: Sendable, Equatable {
     case committed(ScopeID, Int64)
     /// A device sends a message, one line of JSON, to the other devices of its scope.
     case message(ScopeID, from: NodeID, ByteBuffer)
+    /// The progress of the scope's import, one line of JSON.
+    case importProgress(ScopeID, ByteBuffer)
     /// Devices of the scope were signed out or disabled, or the scope was deleted. The receivers read the details from the
     /// database.
     case sessionsChanged(ScopeID)

@@ -16,7 +16,7 @@ public struct Lease: Sendable {
     public static var sweeper: Lease { Lease("sweeper", length: 5 * 60_000, renewal: 4 * 60_000) }
     public static var webhooks: Lease { Lease("webhooks", length: 20_000, renewal: 12_000) }
 
-    private init(_ name: String, length: Int64, renewal: Int64) {
+    public init(_ name: String, length: Int64, renewal: Int64) {
         self.name = name
         self.length = length
         self.renewal = renewal

@@ -16,14 +16,16 @@ extension Sweeper {
         }
     }
 
-    /// Removes staged files that have not belonged to any upload for an hour. The delay is necessary because the file of an
-    /// upload is created before its row.
+    /// Removes staged files that have not belonged to any upload or import for an hour. The delay is necessary because a file is
+    /// created before its row.
     func strayUploads(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         let now = now()
         let files = Set(try await stage.all())
-        let known = Set(
-            try await store.read { try $0.uploads(before: Timestamp(clamping: .max), limit: .max) }
-                .map(\.upload.uniqueID))
+        let known = try await store.read { snapshot in
+            let end = Timestamp(clamping: .max)
+            let uploads = try snapshot.uploads(before: end, limit: .max).map(\.upload.uniqueID)
+            return Set(uploads + (try snapshot.unfinishedImports(before: end, limit: .max).map(\.uniqueID)))
+        }
         strayUploads = strayUploads.filter { files.contains($0.key) && !known.contains($0.key) }
         var removed = 0
         for file in files.subtracting(known) {

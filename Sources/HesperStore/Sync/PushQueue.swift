@@ -30,6 +30,9 @@ public actor PushQueue {
     static let groupLimit = 512
     /// The maximum number of bytes in a commit with several jobs. A job with more bytes is large and has a commit of its own.
     static let groupBytes = 1 << 20
+    /// The least size of a job that has a commit of its own. Background work states it for its jobs, so that the jobs of devices
+    /// come first.
+    public static let largeBytes = groupBytes + 1
 
     /// A write to one scope, and the continuation of the task that submitted it.
     private struct Job: Sendable {

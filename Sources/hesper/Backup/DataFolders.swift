@@ -24,6 +24,7 @@ struct DataFolders {
             // setting later, the server uses the default folder.
             Folder(path: settings.defaultAttachments, contents: "the attachments"),
             Folder(path: settings.uploads, contents: "the uploads"),
+            Folder(path: settings.imports, contents: "the imports"),
             Folder(path: OwnCertificate.folder(in: settings.data), contents: "the certificate"),
             Folder(
                 path: URL(filePath: database).appending(path: RestoredFolder.restoring).relativePath,

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HesperImport
 import HesperModel
 import HesperMoveIn
 import HesperServer
@@ -54,8 +55,9 @@ struct CaptureMail: AsyncParsableCommand {
             try CaptureMail.readMessage(), tags: try await tags(access.tag, session.scope, store), received: .now,
             SourceLimits(attachmentBytes: settings.attachments.largest), MarkupProcess())
         let importer = Importer(
-            store: store, blobs: try await dataOptions.openBlobs(), scope: session.scope, by: session.device.node,
-            maximumAttachmentBytes: settings.attachments.largest, quota: settings.quota)
+            into: ImportTarget(
+                store: store, blobs: try await dataOptions.openBlobs(), scope: session.scope, by: session.device.node,
+                maximumAttachmentBytes: settings.attachments.largest, quota: settings.quota, now: { .now }))
         let report = try await importer.run(message) { _, _ in }
         try await store.write {
             try $0.recordUse(

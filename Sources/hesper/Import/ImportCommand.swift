@@ -1,8 +1,9 @@
 import ArgumentParser
 import Foundation
-import HesperArchive
+import HesperImport
 import HesperModel
 import HesperMoveIn
+import HesperServer
 import HesperStore
 
 /// The command `hesper import --account EMAIL SOURCE`. The source is an export of Hesper or of another app, a folder of text files,
@@ -41,7 +42,8 @@ struct Import: AsyncParsableCommand {
     private func importSource(into store: any Store) async throws {
         let email = account
         let account = try await store.read { try $0.account(of: email) }
-        let (name, report) = try await report(store, account.scope)
+        let (name, report) = try await report(
+            try dataOptions.settings().server(), store, account.scope)
         // The new notes are indexed now, so that the next search finds them without delay.
         if let head = try await store.read({ try $0.head(of: account.scope) }) {
             try await TermIndexer(store: store).index(account.scope, upTo: head.sequence)
@@ -50,24 +52,16 @@ struct Import: AsyncParsableCommand {
         if !report.skipped.isEmpty { throw ExitCode(Failure.Kind.failed.rawValue) }
     }
 
-    private func report(_ store: any Store, _ scope: ScopeID) async throws -> (name: String, ImportReport) {
-        let settings = try dataOptions.settings().server()
-        let (largest, quota) = (settings.attachments.largest, settings.quota)
-        if ZipReader.isZip(source), let contents = try await ExportContents(of: source) {
-            let importer = ArchiveImporter(
-                source, contents, store: store, blobs: try await dataOptions.openBlobs(), scope: scope,
-                maximumAttachmentBytes: largest, quota: quota)
-            var bar = ProgressBar(total: importer.count, label: "objects imported")
-            let report = try await importer.run { bar.show($0, $1) }
-            bar.end()
-            return (source, report)
-        }
-        let source = try await MoveIn(source, SourceLimits(attachmentBytes: largest), MarkupProcess())
-        let importer = Importer(
+    private func report(
+        _ settings: ServerSettings, _ store: any Store, _ scope: ScopeID
+    ) async throws -> (name: String, ImportReport) {
+        let largest = settings.attachments.largest
+        let source = try await ImportSource(source, SourceLimits(attachmentBytes: largest), MarkupProcess())
+        let target = ImportTarget(
             store: store, blobs: try await dataOptions.openBlobs(), scope: scope, maximumAttachmentBytes: largest,
-            quota: quota)
-        var bar = ProgressBar(total: source.reader.count, label: "notes imported")
-        let report = try await importer.run(source.reader) { bar.show($0, $1) }
+            quota: settings.quota, now: { .now })
+        var bar = ProgressBar(total: source.count, label: "\(source.unit) imported")
+        let report = try await source.run(into: target) { bar.show($0, $1) }
         bar.end()
         return (source.name, report)
     }

@@ -207,6 +207,9 @@ struct Settings {
     /// The folder for uploads that are not complete yet.
     var uploads: String { URL(filePath: data).appending(path: "uploads").relativePath }
 
+    /// The folder for the temporary files of imports that the server reads.
+    var imports: String { URL(filePath: data).appending(path: "imports").relativePath }
+
     func logLevel() throws -> Logger.Level { try reader.choice(.logLevel)?.value ?? .info }
 
     func logFormat() throws -> LogFormat { try reader.choice(.logFormat)?.value ?? .text }

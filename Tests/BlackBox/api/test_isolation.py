@@ -117,6 +117,14 @@ PROBES = [
                                          "Content-Type": "application/partial-upload",
                                          "Content-Digest": "{digest}"}, status=(404,)),
     Probe("deleteUpload", ID, status=(404,)),
+    # Imports
+    Probe("getImport", ID, status=(404,)),
+    Probe("deleteImport", ID, status=(404,)),
+    Probe("startImport", ID, status=(404,)),
+    Probe("headImportData", ID, status=(404,)),
+    Probe("appendToImport", ID, headers={"Upload-Offset": "0", "Upload-Complete": "?1",
+                                         "Content-Type": "application/partial-upload",
+                                         "Content-Digest": "{digest}"}, status=(404,)),
     Probe("listAttachments", query={"since": "{token_attachments}"}, status=(410,)),
     Probe("listEdits", ID, status=(404,)),
     Probe("listEdits", OWN, {"cursor": "{cursor_edits}"}),
@@ -318,7 +326,7 @@ class Stranger:
         """Creates objects of every kind. Returns the names that refer to them."""
         writer, client = self.writer, self.writer.client
         kinds = ("note", "tag", "board", "deleted note", "deleted tag", "merged tag", "waiting note", "waiting tombstone",
-                 "attachment", "deleted attachment", "upload")
+                 "attachment", "deleted attachment", "upload", "import")
         self.kinds = ids = {kind: new_id() for kind in kinds}
         name, word = secrets.token_hex(8), "w" + secrets.token_hex(8)
         ids["merged tag"] = "f" + ids["merged tag"][1:]  # the smaller ID survives
@@ -344,6 +352,10 @@ class Stranger:
         begun = client.put(data_path(new_id()), data=b"", headers={"Upload-Complete": "?0", "Content-Length": "0"})
         self.begun["upload"] = begun.headers["Location"]
         ids["upload"] = self.begun["upload"].rpartition("/")[2]
+        if "import" in self.begun:  # an account has at most one
+            client.delete(self.begun["import"])
+        self.begun["import"] = client.post("/v1/imports", {"byteCount": 9}).headers["Location"]
+        ids["import"] = self.begun["import"].rpartition("/")[2]
 
         def of(path: str, member: str, **parameters: Any) -> str:
             return client.get(path, params=parameters).json()[member]
@@ -370,7 +382,7 @@ class Stranger:
         client = self.writer.client
         feed = client.get("/v1/changes", params={"since": self.token}).json()
         feed.pop("serverClock")
-        routes = ("/v1/account", "/v1/digests", "/v1/recently-deleted", "/v1/devices", "/v1/search")
+        routes = ("/v1/account", "/v1/digests", "/v1/recently-deleted", "/v1/devices", "/v1/search", "/v1/imports")
         read = [client.get(route).json() for route in (*routes, f"/v1/notes/{self.kinds['note']}/edits")]
         for device in read[3]["devices"]:
             device.pop("lastUseDate")

@@ -119,16 +119,15 @@ def test_the_browser_carries_texts_and_files_of_other_apps(profile: Profile, res
         "clocks": {"texts": {"method": clock, "notes": clock}, "files": {"photo": clock, "scan": clock}},
     }  # fmt: skip
     assert writer.push_one("objects", made | {"textsAfter": {"method": [], "notes": []}})["status"] == "applied"
-    tab.run("engine.syncNow(); await identical()")
-    shown = writer.state("objects", recipe)
-    assert tab.digest == writer.client.sync()["digest"]
+    shown, digest = writer.state("objects", recipe), writer.client.sync()["digest"]
+    tab.run('engine.syncNow(); await until(() => engine.rounds.record.digest === argument, "read"); await identical()', digest)
     tab.context.set_offline(True)
     restore.back()
     other = device_of(server, email)
     other.sync()
     assert recipe not in other.copy.objects
     tab.context.set_offline(False)
-    tab.run("engine.syncNow(); await identical(60)")
+    tab.run("await engine.syncNow(); await identical(60)")
     assert Writer(other.client).state("objects", recipe) == shown
 
 

@@ -1,8 +1,9 @@
-"""Export and import in the browser, also offline, with case 32 of merge.md."""
+"""Export in the browser, also offline, and "Move in": imports on the server, with case 32 of merge.md."""
 
 import base64
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import pytest
 from app import App
 from attachments import some_bytes
 from device import Device
-from playwright.sync_api import expect
+from move_in import PICTURE
+from playwright.sync_api import Locator, Route, expect
 
 pytestmark = pytest.mark.service_worker
 
@@ -25,12 +27,24 @@ def export(app: App) -> bytes:
     return Path(download.value.path()).read_bytes()
 
 
-def import_file(app: App, data: bytes, name: str = "export.zip") -> None:
+def main(app: App) -> Locator:
+    return app.page.get_by_role("main")
+
+
+def choose(app: App, *files: tuple[str, bytes]) -> None:
     app.go("#/transfer")
     with app.page.expect_file_chooser() as chooser:
         app.button("Choose files").click()
-    chooser.value.set_files({"name": name, "mimeType": "application/zip", "buffer": data})
-    expect(app.page.get_by_role("main").get_by_role("progressbar")).to_have_count(0)
+    chooser.value.set_files([{"name": name, "mimeType": "application/octet-stream", "buffer": data} for name, data in files])
+
+
+def import_file(app: App, data: bytes, name: str = "export.zip") -> str:
+    """Chooses a file, starts the import, and waits for its end. Returns the report."""
+    choose(app, (name, data))
+    app.button("Import").click()
+    report = main(app).get_by_role("status").filter(has_text=re.compile("notes:|Nothing to import"))
+    expect(report).to_be_visible()
+    return report.inner_text()
 
 
 def zipped(files: dict[str, str | bytes]) -> bytes:
@@ -71,7 +85,7 @@ def filled(signed_up: App) -> App:
 
 
 def test_an_offline_export_is_imported_into_another_account(filled: App, new_app):
-    """Both export and import work offline, and the notes are the same in both accounts."""
+    """The export works offline, and the notes are the same in both accounts."""
     filled.go_offline()
     before = contents(filled)
     data = export(filled)
@@ -84,13 +98,10 @@ def test_an_offline_export_is_imported_into_another_account(filled: App, new_app
         assert json.loads(archive.read("hesper.json"))
     other = new_app()
     other.sign_up()
-    other.wait_synced()
-    other.go_offline()
-    for _ in range(2):  # importing twice duplicates nothing
-        import_file(other, data)
+    for expected in ("New notes: 2.", "Unchanged notes: 2."):  # importing twice duplicates nothing
+        assert expected in import_file(other, data)
+        other.wait_synced()
         assert contents(other) == before
-    other.go_online()
-    other.wait_synced()
     fresh = new_app()
     fresh.sign_in(other.email)
     fresh.wait_synced()
@@ -106,21 +117,125 @@ def test_importing_into_the_same_account_changes_nothing(filled: App):
 
 
 def test_case_32_a_folder_imported_in_two_browsers(two_browsers: list[App]):
-    """Both import offline, and each note exists once."""
-    for app in two_browsers:
-        app.wait_synced()
-        app.go_offline()
-        import_file(app, zipped(FILES))
-    for app in two_browsers:
-        app.go_online()
-        app.wait_synced()
+    """Each note exists once."""
+    reports = [import_file(app, zipped(FILES)) for app in two_browsers]
+    assert ["New notes: 12" in report for report in reports] == [True, False]
     for app in two_browsers:
         app.wait_for("copy.notes().length === argument", len(FILES))
         app.wait_synced()
         found = contents(app)
         assert sorted(note[1] for note in found) == sorted(FILES.values())
-        assert all(len(note[5]) <= 1 for note in found)
-        assert len(app.run("return copy.tags()")) <= 1
+        assert len(app.run("return copy.tags()")) == 0
+
+
+def test_the_preview_and_what_is_skipped(signed_up: App):
+    app = signed_up
+    notes = [{"id": str(index), "content": f"Note {index}", "tags": ["a", "b"], "creationDate": "2019-05-06T07:08:09.000Z"} for index in range(3)]
+    data = zipped({"source/notes.json": json.dumps({"activeNotes": [*notes, {"id": "4"}], "trashedNotes": [{"id": "5"}]})})
+    choose(app, ("notes.zip", data))
+    place = main(app).get_by_role("status").first
+    expect(place).to_contain_text("3 notes, 2 tags; 1 skipped")
+    expect(place).to_contain_text("1 note in the trash of the other app will not be imported.")
+    place.get_by_text("1 skipped", exact=True).click()
+    expect(place.get_by_text("notes.json, note 4: It has no text.")).to_be_visible()
+    assert contents(app) == []
+    assert app.accessibility() == []
+    # It remains after a reload, in every tab.
+    app.reload()
+    other = app.tab("#/transfer")
+    for each in (app, other):
+        expect(main(each)).to_contain_text("3 notes, 2 tags; 1 skipped")
+    other.button("Import").click()
+    for each in (app, other):
+        expect(main(each)).to_contain_text("New notes: 3. New tags: 2.")
+        expect(each.button("Choose files")).to_be_visible()
+    app.wait_for("copy.notes().length === 3")
+
+
+def test_cancelling(signed_up: App):
+    app = signed_up
+    choose(app, ("notes.zip", zipped(FILES)))
+    expect(app.button("Import")).to_be_visible()
+    expect(app.page.get_by_text("Choose files")).to_be_hidden()
+    app.button("Cancel").click()
+    expect(app.page.get_by_text("Choose files")).to_be_visible()
+    expect(app.button("Import")).to_have_count(0)
+    assert "Unchanged" not in import_file(app, zipped(FILES))
+
+
+class Uploads:
+    """Lets some requests of an upload through and fails the others, as if the connection were lost."""
+
+    def __init__(self, app: App, folder: Path):
+        self.app, self.path, self.left = app, folder / "Notes.zip", 0
+        self.path.write_bytes(zipped({"Notes/a.md": "# A", "Notes/film.bin": some_bytes(5_000_000)}))  # two parts
+
+    def begin(self, requests: int) -> None:
+        """Chooses the file. The connection is lost after this number of requests."""
+        self.left = requests
+        self.app.page.route(re.compile(r"/v1/imports/[^/]+/data"), self.answer)
+        self.app.go("#/transfer")
+        self.choose("Choose files")
+        expect(main(self.app)).to_contain_text("No connection to the server.")
+
+    def answer(self, route: Route) -> None:
+        self.left -= 1
+        route.continue_() if self.left >= 0 else route.abort()
+
+    def choose(self, button: str, path: Path | None = None) -> None:
+        with self.app.page.expect_file_chooser() as chooser:
+            self.app.button(button).click()
+        chooser.value.set_files(path or self.path)
+
+
+def test_an_upload_continues_after_a_lost_connection_and_a_reload(signed_up: App, tmp_path: Path):
+    app, uploads = signed_up, Uploads(signed_up, tmp_path)
+    uploads.begin(requests=2)
+    app.page.unroute_all()
+    app.page.evaluate("() => dispatchEvent(new Event('online'))")
+    expect(main(app)).to_contain_text("1 note")
+    app.button("Cancel").click()
+    # The file is stored in the browser.
+    uploads.begin(requests=2)
+    app.page.unroute_all()
+    app.reload()
+    expect(main(app)).to_contain_text("1 note")
+
+
+def test_a_file_that_is_not_stored_is_chosen_again(signed_up: App, tmp_path: Path):
+    app, uploads = signed_up, Uploads(signed_up, tmp_path)
+    uploads.begin(requests=0)
+    app.run("await copy.transaction(['meta'], 'readwrite', tx => tx.delete('meta', 'import'))")
+    app.page.unroute_all()
+    app.reload()
+    expect(main(app)).to_contain_text("To continue, choose Notes.zip again.")
+    (tmp_path / "other.zip").write_bytes(b"other")
+    uploads.choose("Choose the file", tmp_path / "other.zip")
+    expect(main(app)).to_contain_text("This is another file.")
+    uploads.choose("Choose the file")
+    expect(main(app)).to_contain_text("1 note")
+    app.button("Import").click()
+    expect(main(app)).to_contain_text("New notes: 1.")
+
+
+def test_several_files_and_a_folder(signed_up: App, tmp_path: Path):
+    app = signed_up
+    choose(app, ("one.md", b"# One\n\nfirst"), ("two.txt", b"Two"))
+    app.button("Import").click()
+    expect(main(app)).to_contain_text("New notes: 2.")
+    (tmp_path / "Trip/Rome").mkdir(parents=True)
+    (tmp_path / "Trip/Rome/Plan.md").write_text("# Plan\n\n![](a.png)")
+    (tmp_path / "Trip/Rome/a.png").write_bytes(PICTURE)
+    with app.page.expect_file_chooser() as chooser:
+        app.button("Choose a folder").click()
+    chooser.value.set_files(tmp_path / "Trip")
+    expect(main(app)).to_contain_text("1 note, 1 tag, 1 picture")
+    app.button("Import").click()
+    expect(main(app)).to_contain_text("New notes: 1. New tags: 1. New files: 1.")
+    app.wait_for("copy.notes().length === 3")
+    assert [note[5] for note in contents(app) if "Plan" in note[1]] == [["Rome"]]
+    choose(app, ("a.zip", zipped(FILES)), ("b.zip", zipped(FILES)))
+    expect(main(app)).to_contain_text("Import one archive at a time.")
 
 
 def test_dropped_text_files_become_notes(signed_up: App):
@@ -134,24 +249,25 @@ def test_dropped_text_files_become_notes(signed_up: App):
         }""",
         [["one.md", "# One\n\nfirst"], ["two.txt", "Two"]],
     )
+    expect(main(app)).to_contain_text("2 notes")
+    app.button("Import").click()
     app.wait_for("copy.notes().length === 2")
     assert sorted(note[1] for note in contents(app)) == ["# One\n\nfirst", "Two"]
     app.wait_synced()
 
 
 @pytest.mark.parametrize(
-    "data",
-    [b"not a zip", b"PK\x03\x04" + bytes(100), zipped({"hesper.json": "{"}), zipped({"hesper.json": '{"notes": 7}'}), zipped({}),
-     zipped(FILES)[:-40]],
-    ids=["no zip", "only a header", "broken JSON", "wrong JSON", "empty", "truncated"],
+    ("data", "message"),
+    [(b"not a zip", "cannot be imported"), (b"PK\x03\x04" + bytes(100), "is damaged"), (zipped({}), "is an empty zip"),
+     (zipped({"hesper.json": "{"}), "does not have the format"), (zipped(FILES)[:-40], "is damaged")],
+    ids=["no zip", "only a header", "empty", "broken JSON", "truncated"],
 )  # fmt: skip
-def test_an_unreadable_file_is_reported_and_changes_nothing(signed_up: App, data):
+def test_an_unreadable_file_is_reported_and_changes_nothing(signed_up: App, data, message):
     app = signed_up
-    import_file(app, data)
-    message = app.page.get_by_role("main").inner_text()
-    assert len(message) > 100
+    choose(app, ("export.zip", data))
+    expect(main(app)).to_contain_text(message)
     assert contents(app) == []
-    app.wait_synced()
+    assert "New notes: 12." in import_file(app, zipped(FILES))
 
 
 def test_scripts_in_imported_names_and_texts_never_run(new_app):
@@ -166,10 +282,10 @@ def test_scripts_in_imported_names_and_texts_never_run(new_app):
     }  # fmt: skip
     content = json.dumps({"notes": [note], "tags": [script, {"name": script}]})
     import_file(app, zipped({f"{script}.md": script, "../../etc/passwd.md": "up", "hesper.json": content}))
-    app.page.wait_for_timeout(300)
     app.go("#/")
-    import_file(app, zipped({f"<svg onload=xss()>/{script}.md": script}), name=f"{script}.zip")
+    import_file(app, zipped({f"top/<svg onload=xss()>/{script}.md": script}), name=f"{script}.zip")
     app.go("#/")
+    app.wait_for("copy.notes().length === 2")
     app.page.wait_for_timeout(300)
     assert not app.page.evaluate("() => Boolean(window.hasRun)")
     assert app.page.locator("img[src='x']").count() == 0

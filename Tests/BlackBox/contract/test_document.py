@@ -25,6 +25,13 @@ PATCH /v1/devices/{uniqueID} renameDevice
 DELETE /v1/devices/{uniqueID} signOut
 GET /v1/devices/{uniqueID}/revocation getRevocation
 POST /v1/devices/{uniqueID}/revocation revokeDevice
+GET /v1/imports listImports
+POST /v1/imports createImport
+GET /v1/imports/{uniqueID} getImport
+DELETE /v1/imports/{uniqueID} deleteImport
+HEAD /v1/imports/{uniqueID}/data headImportData
+PATCH /v1/imports/{uniqueID}/data appendToImport
+POST /v1/imports/{uniqueID}/start startImport
 GET /v1/tokens listTokens
 POST /v1/tokens createToken
 DELETE /v1/tokens/{uniqueID} revokeToken

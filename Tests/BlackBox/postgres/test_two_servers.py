@@ -1,7 +1,9 @@
 """Two servers on one database: events of one reach clients of the other (protocol.md, Events)."""
 
+import io
 import time
 import uuid
+import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -281,3 +283,60 @@ def test_one_idempotency_key_on_two_servers_creates_one_object(pair):
         assert sum("Idempotency-Replayed" not in answer.headers for answer in answers) == 1
         assert ask(pair.phone, body={"text": "another"}).json()["slug"] == "idempotency-key-reused"
         assert len(pair.desk.read_all()[0]["notes"]) == count
+
+
+def import_of(count: int) -> bytes:
+    """A zip of this number of notes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for number in range(count):
+            archive.writestr(f"Notes/{number}.md", f"Note {number}")
+    return buffer.getvalue()
+
+
+def append_part(client: Client, path: str, data: bytes, at: int, is_last: bool) -> None:
+    headers = {"Content-Type": "application/partial-upload", "Upload-Offset": str(at), "Upload-Complete": f"?{int(is_last)}"}
+    assert client.patch(f"{path}/data", data=data, headers=headers).status_code == (200 if is_last else 204)
+
+
+def wait_for_import(client: Client, path: str, state: str) -> dict:
+    end = time.monotonic() + 90
+    while (found := client.get(path).json())["state"] != state:
+        assert time.monotonic() < end, found
+        time.sleep(0.05)
+    return found
+
+
+def begin_import(pair: Pair, data: bytes) -> str:
+    """Uploads a file, one half to each server, and waits until it has been read."""
+    path = pair.desk.post("/v1/imports", {"name": "Notes.zip", "byteCount": len(data)}).headers["Location"]
+    half = len(data) // 2
+    append_part(pair.desk, path, data[:half], 0, is_last=False)
+    assert pair.phone.request("HEAD", f"{path}/data").headers["Upload-Offset"] == str(half)
+    append_part(pair.phone, path, data[half:], half, is_last=True)
+    assert wait_for_import(pair.desk, path, "ready")["preview"]["notes"] > 0
+    return path
+
+
+def test_an_import_on_two_servers(pair):
+    with Events(pair.phone) as stream:
+        listening(stream, 0)
+        path = begin_import(pair, import_of(3))
+        assert pair.desk.post(f"{path}/start").status_code == 202
+        while stream.wait_for("import").data["state"] != "done":
+            pass
+    assert wait_for_import(pair.phone, path, "done")["report"]["new"] == 3
+
+
+@pytest.mark.thorough
+def test_another_server_continues_an_import(fresh_pair):
+    pair = fresh_pair
+    path = begin_import(pair, import_of(5_000))
+    assert pair.desk.post(f"{path}/start").status_code == 202
+    while not pair.desk.get("/v1/notes", params={"limit": 1}).json()["notes"]:
+        pass
+    pair.here.kill()
+    report = wait_for_import(pair.phone, path, "done")["report"]
+    assert report["new"] + report["unchanged"] == 5_000
+    assert report["unchanged"] > 0
+    assert len(pair.phone.read_all()[0]["notes"]) == 5_000

@@ -13,9 +13,12 @@ struct ImportedFiles: Sendable {
     private let pusher: ImportPusher
     /// The maximum size of an attachment in bytes.
     private let maximumBytes: Int64
+    private let now: @Sendable () -> Timestamp
 
-    init(store: any Store, blobs: any BlobStore, pusher: ImportPusher, maximumBytes: Int64) {
-        (self.store, self.blobs, self.pusher, self.maximumBytes) = (store, blobs, pusher, maximumBytes)
+    init(_ target: ImportTarget, _ pusher: ImportPusher) {
+        (store, blobs, maximumBytes) = (target.store, target.blobs, target.maximumAttachmentBytes)
+        now = target.now
+        self.pusher = pusher
     }
 
     /// The result for the files of some notes.
@@ -95,9 +98,9 @@ struct ImportedFiles: Sendable {
             return ByteBuffer(bytes: bytes)
         }
         let data = try await blobs.write(name, bytes) { guard $0 == expected else { throw damaged } }
-        let blob = Blob(name: name, data: data, arrivalDate: .now)
+        let blob = Blob(name: name, data: data, arrivalDate: now())
         do {
-            let stored = try await pusher.trying { try await scope.commit { try admission.add(blob, in: $0) } }
+            let stored = try await pusher.commit { try admission.add(blob, in: $0) }
             // If another process stored the data of this attachment first, the data that was just written is removed.
             if stored.name != name { try await blobs.remove(name) }
         } catch let problem as Problem {

@@ -3,32 +3,34 @@ import HesperMoveIn
 import HesperStore
 
 /// The result of an import of notes or of an archive.
-struct ImportReport: Sendable, Equatable {
+public struct ImportReport: Sendable, Equatable {
     /// The number of notes that the import created.
-    var new = 0
+    public var new = 0
     /// The number of existing notes that the import changed.
-    var changed = 0
+    public var changed = 0
     /// The number of notes that already contained the imported state or a later one.
-    var unchanged = 0
+    public var unchanged = 0
     /// The number of notes that had been deleted and stay deleted.
-    var deleted = 0
+    public var deleted = 0
     /// The number of tags that the import created.
-    var tags = 0
+    public var tags = 0
     /// The number of attachments that the import created.
-    var attachments = 0
+    public var attachments = 0
     /// The number of new app objects from an archive, and in ``deletions`` of new DeletedObjects.
-    var objects = 0
-    var deletions = 0
+    public var objects = 0
+    public var deletions = 0
     /// The notes, parts of notes and files that could not be imported, and the objects that were refused completely or in part.
-    var skipped: [Skipped] = []
+    public var skipped: [Skipped] = []
     /// The number of notes in the trash of the app from which they come. They are not imported.
-    var trashed = 0
+    public var trashed = 0
     /// The number of files that are neither notes nor parts of notes.
-    var ignored = 0
+    public var ignored = 0
 
-    struct Skipped: Sendable, Equatable {
-        let path: String
-        let reason: String
+    public struct Skipped: Sendable, Equatable {
+        public let path: String
+        public let reason: String
+
+        public init(path: String, reason: String) { (self.path, self.reason) = (path, reason) }
     }
 
     mutating func add(_ other: ImportReport) {
@@ -46,7 +48,7 @@ struct ImportReport: Sendable, Equatable {
     }
 
     /// The report as a sentence.
-    var summary: String {
+    public var summary: String {
         var parts = [
             "\(counted(new, "new note"))", "\(changed) changed", "\(unchanged) unchanged", counted(tags, "new tag"),
         ]

@@ -3,37 +3,25 @@ import HesperMoveIn
 import HesperStore
 
 /// Imports the notes of other apps, or of a folder, into an account. The notes are merged like notes that a device pushes.
-struct Importer: Sendable {
+public struct Importer: Sendable {
     private let pusher: ImportPusher
     private let files: ImportedFiles
 
-    /// The maximum number of notes per push.
-    static let pushNotes = 500
-    /// The approximate maximum size of the texts in a push, in bytes.
-    static let pushBytes = 4 << 20
-    /// The maximum number of attachments per push, approximately.
-    static let pushAttachments = 500
+    private let pushSize: PushSize
 
-    /// - Parameters:
-    ///   - store: the store of the account. Servers and other commands may use it at the same time.
-    ///   - blobs: the storage of attachments.
-    ///   - sender: the device or access token that counts as the sender of the notes; nil for the installation.
-    ///   - maximumAttachmentBytes: the maximum size of an attachment in bytes.
-    ///   - quota: the quota of accounts that do not have a quota of their own, in bytes; nil for no limit.
-    init(
-        store: any Store, blobs: any BlobStore, scope: ScopeID, by sender: NodeID? = nil, maximumAttachmentBytes: Int64,
-        quota: Int64? = nil
-    ) {
-        pusher = ImportPusher(store: store, scope: scope, by: sender, quota: quota)
-        files = ImportedFiles(store: store, blobs: blobs, pusher: pusher, maximumBytes: maximumAttachmentBytes)
+    /// - Parameter target: the account into which notes are imported.
+    public init(into target: ImportTarget) {
+        pusher = ImportPusher(target)
+        files = ImportedFiles(target, pusher)
+        pushSize = target.pushSize
     }
 
     /// Imports all notes of a source.
     /// - Parameter progress: called with the number of notes that were processed since the previous call, and the skipped files and
     ///   notes among them.
     /// - Returns: the report of all notes.
-    func run(
-        _ source: any SourceReader, progress: (_ done: Int, _ skipped: [ImportReport.Skipped]) -> Void
+    public func run(
+        _ source: any SourceReader, progress: (_ done: Int, _ skipped: [ImportReport.Skipped]) async throws -> Void
     ) async throws -> ImportReport {
         var report = ImportReport()
         var batch = Batch()
@@ -41,7 +29,7 @@ struct Importer: Sendable {
             var part = try await self.push(batch.notes)
             part.skipped += batch.skipped
             report.add(part)
-            progress(batch.count, part.skipped)
+            try await progress(batch.count, part.skipped)
             batch = Batch()
         }
         try await source.read { entry in
@@ -53,7 +41,7 @@ struct Importer: Sendable {
             case .trashed: report.trashed += 1
             case .ignored(let count): report.ignored += count
             }
-            if batch.isFull { try await push() }
+            if batch.exceeds(pushSize) { try await push() }
         }
         if batch.count > 0 { try await push() }
         return report
@@ -77,8 +65,9 @@ struct Importer: Sendable {
             }
         }
 
-        var isFull: Bool {
-            count >= Importer.pushNotes || bytes >= Importer.pushBytes || attachments >= Importer.pushAttachments
+        /// Whether the batch must be pushed before another note is added.
+        func exceeds(_ size: PushSize) -> Bool {
+            count >= size.notes || bytes >= size.bytes || attachments >= size.attachments
         }
     }
 

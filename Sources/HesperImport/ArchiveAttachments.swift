@@ -11,7 +11,7 @@ struct ArchiveAttachments: Sendable {
     /// - Parameter done: called for each attachment of the archive.
     /// - Returns: the attachments that could not be stored, with the reasons.
     func add(
-        from path: String, _ contents: ExportContents, done: () -> Void
+        from path: String, _ contents: ExportContents, done: () async throws -> Void
     ) async throws -> [UniqueID: String] {
         var missing = contents.attachments
         var refused: [UniqueID: String] = [:]
@@ -24,11 +24,11 @@ struct ArchiveAttachments: Sendable {
             } catch let problem as Problem {
                 refused[attachment.uniqueID] = problem.detail
             }
-            done()
+            try await done()
         }
         for (path, attachment) in missing {
             refused[attachment.uniqueID] = "The archive does not contain \(path)."
-            done()
+            try await done()
         }
         return refused
     }

@@ -7,50 +7,47 @@ import HesperStore
 ///
 /// The data of attachments is imported first, because an attachment without data is refused. Then the objects are imported, in
 /// the order of `hesper.json`.
-struct ArchiveImporter: Sendable {
+public struct ArchiveImporter: Sendable {
     private let path: String
     private let contents: ExportContents
     private let pusher: ImportPusher
     private let attachments: ArchiveAttachments
+    private let pushSize: PushSize
 
     /// Prepares the import of an archive.
     /// - Parameters:
     ///   - path: the path of the archive.
-    ///   - maximumAttachmentBytes: the maximum size of an attachment, in bytes.
-    ///   - quota: the quota of accounts that do not have a quota of their own, in bytes; nil for no limit.
-    init(
-        _ path: String, _ contents: ExportContents, store: any Store, blobs: any BlobStore, scope: ScopeID,
-        maximumAttachmentBytes: Int64, quota: Int64? = nil
-    ) {
+    ///   - target: the account into which the archive is imported.
+    public init(_ path: String, _ contents: ExportContents, into target: ImportTarget) {
         self.path = path
         self.contents = contents
-        pusher = ImportPusher(store: store, scope: scope, quota: quota)
-        attachments = ArchiveAttachments(
-            files: ImportedFiles(store: store, blobs: blobs, pusher: pusher, maximumBytes: maximumAttachmentBytes))
+        pusher = ImportPusher(target)
+        pushSize = target.pushSize
+        attachments = ArchiveAttachments(files: ImportedFiles(target, pusher))
     }
 
     /// The total number of steps for which ``run(progress:)`` reports progress.
-    var count: Int { contents.attachments.count + contents.objectCount }
+    public var count: Int { contents.attachments.count + contents.objectCount }
 
     /// Imports the archive.
     /// - Parameter progress: called with the number of steps that were completed since the previous call, and the objects that
     ///   were refused in these steps.
-    func run(
-        progress: (_ done: Int, _ skipped: [ImportReport.Skipped]) -> Void
+    public func run(
+        progress: (_ done: Int, _ skipped: [ImportReport.Skipped]) async throws -> Void
     ) async throws -> ImportReport {
-        let refused = try await attachments.add(from: path, contents) { progress(1, []) }
+        let refused = try await attachments.add(from: path, contents) { try await progress(1, []) }
         var report = ImportReport()
         var batch = Batch()
         func push() async throws {
             let part = try await self.push(batch.elements, refused)
             report.add(part)
-            progress(batch.elements.count, part.skipped)
+            try await progress(batch.elements.count, part.skipped)
             batch = Batch()
         }
         try await contents.forEachElement(of: path) { element in
             batch.elements.append(element)
             batch.bytes += element.textBytes
-            if batch.elements.count >= Importer.pushNotes || batch.bytes >= Importer.pushBytes { try await push() }
+            if batch.elements.count >= pushSize.notes || batch.bytes >= pushSize.bytes { try await push() }
         }
         if !batch.elements.isEmpty { try await push() }
         return report

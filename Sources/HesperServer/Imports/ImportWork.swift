@@ -1,0 +1,156 @@
+import Foundation
+import HesperArchive
+import HesperImport
+import HesperModel
+import HesperMoveIn
+import HesperStore
+import Logging
+
+/// Reads or writes one import.
+struct ImportWork: Sendable {
+    let worker: ImportWorker
+    let scope: ScopeID
+    let record: ImportRecord
+
+    private var store: any Store { worker.backend.store }
+
+    /// Does the work that the state of the import requires, and stores the result.
+    /// - Throws: an error after which the work can be repeated.
+    func run() async throws {
+        // A file must not end the server again and again, for example because the work on it takes all memory.
+        guard record.attempts < ImportWork.maximumAttempts else {
+            return try await fail("The server ended repeatedly while it worked on the file.")
+        }
+        try await setAttempts(record.attempts + 1)
+        do {
+            try await workAndFinish()
+        } catch {
+            // The server continues, or ends in order. This is not cancelled with the work. The store may be unavailable.
+            let work = self
+            await Task { try? await work.setAttempts(0) }.value
+            throw error
+        }
+    }
+
+    /// The number of attempts after which an import fails.
+    private static let maximumAttempts: Int64 = 5
+
+    private func setAttempts(_ count: Int64) async throws {
+        try await store.write { try $0.setImportAttempts(count, of: record.uniqueID, in: scope) }
+    }
+
+    private func workAndFinish() async throws {
+        let folder = try ImportFolder(in: worker.limits.folder)
+        do {
+            let result = try await result(in: folder)
+            try await finish(result)
+        } catch is ImportDeleted {
+            return
+        } catch let error as CancellationError {
+            throw error
+        } catch let error as StoreError where error.isUnavailable {
+            throw error
+        } catch is UploadMissing {
+            try await fail("The server no longer has the file. Upload it again.")
+        } catch let error as Problem {
+            try await fail(error.detail)
+        } catch let error as MoveInError {
+            try await fail(error.message.removing(folder))
+        } catch let error as ArchiveError {
+            try await fail(error.message.removing(folder))
+        } catch let error as SourceNote.Rejected {
+            try await fail(error.reason.removing(folder))
+        } catch {
+            try Task.checkCancellation()
+            worker.logger.error(
+                "An import cannot be read", metadata: ["error": "\(error)", "scope": "\(scope.rawValue)"])
+            try await fail("The server could not read the file. The details are in its log.")
+        }
+    }
+
+    private func result(in folder: ImportFolder) async throws -> ImportRecord {
+        let path = "\(folder.path)/\(record.name ?? "files.zip")"
+        try await worker.stage.write(record.uniqueID, to: path)
+        let source = try await ImportSource(
+            path,
+            worker.limits.source(attachmentBytes: worker.maximumAttachmentBytes, folder: folder.path),
+            isLoose: record.name == nil, MarkupProcess())
+        let progress = ImportProgress(self, total: Int64(source.count))
+        var result = record
+        if record.state == .reading {
+            result.preview = try await source.preview { try await progress.add($0) }.json
+            result.state = .ready
+        } else {
+            let target = ImportTarget(
+                store: store, blobs: worker.backend.blobs, scope: scope, by: record.requestedBy,
+                maximumAttachmentBytes: worker.maximumAttachmentBytes, quota: worker.backend.quota,
+                queue: worker.backend.queue, now: worker.backend.now, checking: check)
+            result.report = try await source.run(into: target) { done, _ in try await progress.add(done) }.json
+            result.state = .done
+        }
+        result.total = Int64(source.count)
+        result.done = result.total
+        return result
+    }
+
+    /// Checks, in a transaction that writes notes, that the import was not deleted meanwhile.
+    @Sendable private func check(_ transaction: any Transaction) throws {
+        let current = try transaction.importRecord(of: scope)
+        guard current?.uniqueID == record.uniqueID, current?.state == record.state else { throw ImportDeleted() }
+    }
+
+    /// Stores the progress, and sends it to event streams.
+    /// - Throws: ``ImportDeleted`` if the import was deleted.
+    func announce(_ done: Int64, of total: Int64) async throws {
+        try await store.writeDerived { transaction in
+            try check(transaction)
+            try transaction.setImportProgress(done, of: total, record.uniqueID, in: scope)
+        }
+        var current = record
+        (current.done, current.total) = (done, total)
+        worker.backend.hub.announceImport(current.event, in: scope)
+    }
+
+    private func fail(_ problem: String) async throws {
+        var result = record
+        result.problem = problem
+        result.state = .failed
+        try await finish(result)
+    }
+
+    private func finish(_ result: ImportRecord) async throws {
+        let state = record.state
+        guard try await store.write({ try $0.update(result, in: scope, from: state) }) else { return }
+        if !result.state.hasBytes { try await worker.stage.remove(record.uniqueID) }
+        worker.backend.hub.announceImport(result.event, in: scope)
+    }
+}
+
+/// The error for work on an import that was deleted.
+private struct ImportDeleted: Error {}
+
+/// Counts the steps of an import, and stores and announces them at most once a second.
+private actor ImportProgress {
+    private let work: ImportWork
+    private let total: Int64
+    private var done: Int64 = 0
+    private var next = ContinuousClock.now
+    private static let interval = Duration.seconds(1)
+
+    init(_ work: ImportWork, total: Int64) { (self.work, self.total) = (work, total) }
+
+    func add(_ count: Int) async throws {
+        done = min(done + Int64(count), total)
+        try Task.checkCancellation()
+        guard ContinuousClock.now >= next else { return }
+        next = .now + ImportProgress.interval
+        try await work.announce(done, of: total)
+    }
+}
+
+extension String {
+    /// The message without the path of a temporary folder, which concerns nobody but the server.
+    fileprivate func removing(_ folder: ImportFolder) -> String {
+        replacingOccurrences(of: folder.path + "/", with: "").replacingOccurrences(of: folder.path, with: "It")
+    }
+}

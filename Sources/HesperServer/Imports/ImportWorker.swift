@@ -1,0 +1,113 @@
+import HesperArchive
+import HesperImport
+import HesperModel
+import HesperMoveIn
+import HesperStore
+import Logging
+
+/// Reads and writes the imports of all accounts, one at a time, in the background.
+///
+/// A lease on each import ensures that only one server works on it. After a restart or a crash, the work begins again with the
+/// bytes of the file. This duplicates nothing, because the IDs of notes are derived from the file.
+struct ImportWorker: Sendable {
+    let backend: Backend
+    let stage: any UploadStage
+    let limits: ImportLimits
+    let maximumAttachmentBytes: Int64
+    let logger: Logger
+    /// Fired when an import can be read or written.
+    let trigger = Trigger()
+    private let executor = ImportExecutor()
+
+    /// The time between two polls of the database when nothing is due.
+    private static let pause = Duration.seconds(10)
+    static let pauseAfterFailure = Duration.seconds(5)
+    /// The time between two polls while another server works on an import, which may have been killed.
+    private static let pauseWhileHeld = Duration.seconds(3)
+    /// The duration of a lease, and the remaining time at which it is renewed, in milliseconds. If a server is killed, its import
+    /// continues after at most this time.
+    private static let leaseLength: Int64 = 15_000
+    private static let leaseRenewal: Int64 = 11_000
+    private static let renewalPause = Duration.seconds(4)
+    /// The maximum number of expired imports that are removed in one step.
+    private static let batch = 100
+
+    init(
+        backend: Backend, stage: any UploadStage, limits: ImportLimits, maximumAttachmentBytes: Int64, logger: Logger
+    ) {
+        (self.backend, self.stage, self.limits) = (backend, stage, limits)
+        (self.maximumAttachmentBytes, self.logger) = (maximumAttachmentBytes, logger)
+        if let folder = limits.folder { ImportFolder.removeAbandoned(in: folder) }
+    }
+
+    var loop: BackgroundLoop {
+        BackgroundLoop(
+            "Importing", trigger: trigger, backoff: Backoff(first: ImportWorker.pauseAfterFailure), logger: logger
+        ) {
+            try await step()
+        }
+    }
+
+    /// Works on the oldest import on which no other server works.
+    /// - Returns: the time to wait until the next step.
+    private func step() async throws -> Duration? {
+        try await removeExpired()
+        // There is at most one for each account, and most of them wait for their clients.
+        let all = try await backend.store.read {
+            try $0.unfinishedImports(before: Timestamp(clamping: .max), limit: .max)
+        }
+        var pause = ImportWorker.pause
+        for next in all where next.state == .reading || next.state == .writing {
+            let lease = Lease(
+                "import \(next.scope.rawValue)", length: ImportWorker.leaseLength, renewal: ImportWorker.leaseRenewal)
+            if try await work(on: next, lease) { return .zero }
+            pause = ImportWorker.pauseWhileHeld
+        }
+        return pause
+    }
+
+    /// Removes imports that were not finished in time.
+    private func removeExpired() async throws {
+        let end = backend.now().adding(-limits.age)
+        let old = try await backend.store.read { try $0.unfinishedImports(before: end, limit: ImportWorker.batch) }
+        for each in old {
+            try await backend.store.write { _ = try $0.deleteImport(each.uniqueID, in: each.scope) }
+            try await stage.remove(each.uniqueID)
+        }
+    }
+
+    /// Works on an import while the lease can be renewed.
+    /// - Returns: false if another server works on it.
+    private func work(on next: UnfinishedImport, _ lease: Lease) async throws -> Bool {
+        var lease = lease
+        guard try await lease.hold(in: backend.store, at: backend.now()) else { return false }
+        let held = lease
+        defer {
+            // The lease is released also if this task was cancelled because the server ends.
+            let store = backend.store
+            Task { try? await held.end(in: store) }
+        }
+        try await withTaskExecutorPreference(executor) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    var lease = held
+                    while true {
+                        try await Task.sleep(for: ImportWorker.renewalPause)
+                        guard try await lease.hold(in: backend.store, at: backend.now()) else {
+                            throw CancellationError()
+                        }
+                    }
+                }
+                group.addTask {
+                    guard let record = try await backend.store.read({ try $0.importRecord(of: next.scope) }),
+                        record.uniqueID == next.uniqueID, record.state == next.state
+                    else { return }
+                    try await ImportWork(worker: self, scope: next.scope, record: record).run()
+                }
+                try await group.next()
+                group.cancelAll()
+            }
+        }
+        return true
+    }
+}
