@@ -115,6 +115,7 @@ let package = Package(
             name: "HesperServer",
             dependencies: [
                 "CZlib", "HesperArchive", "HesperImport", "HesperMoveIn", "HesperStore",
+                .server("AsyncHTTPClient", in: "async-http-client"),
                 .server("Hummingbird", in: "hummingbird"),
                 .server("HummingbirdCore", in: "hummingbird"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),

@@ -12,7 +12,7 @@ FOLDER = Path(__file__).resolve().parent
 OUTPUT = FOLDER.parent / "openapi.yaml"
 # One file for each tag, in the order of the document.
 PARTS = (
-    "server", "account", "devices", "tokens", "sync", "events", "notes", "tags", "attachments", "objects", "deleted-objects",
+    "server", "account", "devices", "tokens", "webhooks", "sync", "events", "notes", "tags", "attachments", "objects", "deleted-objects",
     "history", "search", "imports", "operators", "documents",
 )  # fmt: skip
 METHODS = ("get", "head", "post", "put", "patch", "delete")

@@ -47,6 +47,8 @@ public enum Limits {
     public static let deviceNameLength = 100
     /// The maximum number of access tokens of an account.
     public static let accessTokens = 100
+    /// The maximum number of webhooks of an account.
+    public static let webhooks = 10
     /// The maximum length of an e-mail address, in bytes (RFC 5321).
     public static let emailBytes = 254
     /// The maximum length of an idempotency key, in characters.

@@ -9,7 +9,7 @@ enum Migrations {
     private static let all: [@Sendable (Connection) throws -> Void] = [
         createTables, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
         addChecksums, addBlobStore, addQuotas, addIdempotencyKeys, addTokens, addTextNames,
-        addImports,
+        addImports, addWebhooks,
     ]
 
     /// The version of the tables that this program reads and writes.
@@ -160,5 +160,9 @@ enum Migrations {
 
     @Sendable private static func addImports(_ connection: Connection) throws {
         try connection.execute(script: SchemaOfImports.tables)
+    }
+
+    @Sendable private static func addWebhooks(_ connection: Connection) throws {
+        try connection.execute(script: SchemaOfWebhooks.tables)
     }
 }

@@ -40,6 +40,7 @@ extension PostgresTransaction {
 
     private static let erasing = [
         "objects", "edits", "tombstones", "members", "tag_names", "documents", "terms", "indexing", "blobs",
-        "uploads", "sweeps", "versions", "revocations", "idempotency_keys", "imports", "memberships",
+        "uploads", "sweeps", "versions", "revocations", "idempotency_keys", "imports", "webhooks",
+        "webhook_deliveries", "memberships",
     ].map { "DELETE FROM \($0) WHERE scope = $1" }
 }

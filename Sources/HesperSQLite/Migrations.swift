@@ -11,7 +11,7 @@ enum Migrations {
     private static let all: [@Sendable (Database) throws -> Void] = [
         createTables, addAttachments, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
         addChecksums, addBlobStore, addQuotas, addIdempotencyKeys, addTokens, addTextNames,
-        addImports,
+        addImports, addWebhooks,
     ]
 
     /// The version of the tables that this program reads and writes.
@@ -126,6 +126,10 @@ enum Migrations {
 
     @Sendable private static func addImports(_ database: Database) throws {
         try database.execute(sql: SchemaOfImports.tables)
+    }
+
+    @Sendable private static func addWebhooks(_ database: Database) throws {
+        try database.execute(sql: SchemaOfWebhooks.tables)
     }
 
     /// Inserts into `members` the tags and attachments of notes that do not exist yet because they lack a required field. Version

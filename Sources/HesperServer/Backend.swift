@@ -8,6 +8,8 @@ struct Backend: Sendable {
     let blobs: any BlobStore
     let queue: PushQueue
     let hub: EventHub
+    /// Wakes the delivery of webhooks after commits.
+    let webhookCommits: WebhookCommits
     /// Limits concurrent merges of large texts, globally and per account.
     let merges: Semaphore<ScopeID>
     /// The time for which deleted objects can be restored, in milliseconds (merge.md, Deleting).
@@ -26,7 +28,12 @@ struct Backend: Sendable {
         self.blobs = blobs
         let hub = EventHub(signals: store.signals)
         self.hub = hub
-        self.queue = PushQueue(store: store, committed: hub.announce)
+        let webhookCommits = WebhookCommits()
+        self.webhookCommits = webhookCommits
+        self.queue = PushQueue(store: store) { heads in
+            hub.announce(heads)
+            webhookCommits.announce(heads)
+        }
         // Merges and password hashing run on the same threads, one per core. Merges may use at most half of the threads, so that
         // the other threads are free for hashing.
         merges = .perAccount(

@@ -29,6 +29,7 @@ public struct HesperServer: Sendable {
     private let certificate: ServerCertificate?
     private let metrics: Metrics
     private let mailer: Mailer?
+    private let webhooks: WebhookDeliverer
 
     /// - Throws: an error if the TLS files cannot be read or are invalid.
     public init(
@@ -57,6 +58,9 @@ public struct HesperServer: Sendable {
         let webApp = WebApp(folder: settings.webApp, logger: logger)
         hasWebApp = webApp.isAvailable
         mailer = settings.mail.map { Mailer(settings: $0, limits: settings.mailLimits, store: store, logger: logger) }
+        let sender = WebhookSender(
+            network: WebhookNetwork(allowed: settings.webhookNetworks), version: settings.version)
+        webhooks = WebhookDeliverer(backend: backend, sender: sender, logger: logger)
         let accountResources = AccountResources(
             backend: backend, settings: settings, cookies: cookies, hasWebApp: hasWebApp, mailer: mailer,
             logger: logger)
@@ -89,12 +93,13 @@ public struct HesperServer: Sendable {
             search,
             Exports(backend: backend),
             Imports(backend: backend, stage: stage, limits: settings.imports, worker: importWorker),
+            Webhooks(backend: backend, sender: sender),
             Events(backend: backend, pages: pages, authenticator: authenticator, uses: uses),
             Ephemerals(hub: backend.hub, rate: settings.ephemerals),
         ]
         for resource in resources { resource.add(to: &routes) }
         metrics = Metrics(
-            backend: backend, settings: settings, meters: routes.meters, sweeper: sweeper)
+            backend: backend, settings: settings, meters: routes.meters, sweeper: sweeper, webhooks: webhooks.meter)
         metrics.add(to: &routes)
         self.routes = routes
     }
@@ -129,6 +134,7 @@ public struct HesperServer: Sendable {
             },
             importWorker.loop,
         ]
+        services += webhooks.loops as [any Service]
         services += more
         if let address = settings.metrics { services.append(metricsService(on: address)) }
         if let mailer { services.append(mailer) }

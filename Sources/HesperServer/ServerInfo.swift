@@ -20,7 +20,7 @@ struct ServerInfo: Resource {
         "sync", "notes", "tags", "attachments", "uploads", "objects", "object-texts", "object-files", "deleted-objects",
         "edits", "recently-deleted", "search", "digests", "export", "events", "ephemeral", "cookies", "revocations",
         "sign-out-others", "password-resets", "compression", "text-descent", "idempotency-keys", "device-names",
-        "access-tokens", "capture", "lists", "imports",
+        "access-tokens", "capture", "lists", "imports", "webhooks",
     ]
 
     /// The features of this server. Optional features come last.

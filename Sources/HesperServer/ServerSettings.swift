@@ -57,6 +57,9 @@ public struct ServerSettings: Sendable {
 
     public init() {}
 
+    /// The networks outside the public internet to which webhooks may send requests.
+    public var webhookNetworks: [AddressRange] = []
+
     /// Whether only this machine can connect: the server listens on loopback, and no proxy forwards other clients.
     public var isForThisMachine: Bool { ServerSettings.isLoopback(host) && trustedProxies.isEmpty }
 

@@ -49,7 +49,7 @@ extension Store {
 }
 
 /// A read transaction. All reads see the same state of the store.
-public protocol Snapshot: SweepSnapshot, RevocationSnapshot {
+public protocol Snapshot: SweepSnapshot, RevocationSnapshot, WebhookSnapshot {
     // MARK: Accounts and devices
     /// The account with an ID; nil if there is none. If it is read in a transaction, its row is locked until the transaction
     /// ends.
@@ -132,7 +132,7 @@ public protocol Snapshot: SweepSnapshot, RevocationSnapshot {
 }
 
 /// A write transaction.
-public protocol Transaction: Snapshot, SweepTransaction, RevocationTransaction {
+public protocol Transaction: Snapshot, SweepTransaction, RevocationTransaction, WebhookTransaction {
     /// Runs `body` in a savepoint. If `body` throws, only the changes that it made are rolled back.
     func savepoint<T>(_ body: () throws -> T) throws -> T
 

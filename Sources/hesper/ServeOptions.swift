@@ -26,4 +26,5 @@ struct ServeOptions: SettingOptions {
     @Option(.backupKeep) var backupKeep: String?
     @Option(.corsOrigins) var corsOrigins: [String] = []
     @Option(.trustedProxies) var trustedProxies: [String] = []
+    @Option(.webhookNetworks) var webhookNetworks: [String] = []
 }

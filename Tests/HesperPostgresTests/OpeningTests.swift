@@ -54,7 +54,7 @@ struct OpeningTests {
                 try $0.execute(
                     script: """
                         ALTER TABLE edits DROP COLUMN checksum, DROP COLUMN text_name;
-                        DROP TABLE blob_store, unknown_blobs, idempotency_keys, imports;
+                        DROP TABLE blob_store, unknown_blobs, idempotency_keys, imports, webhooks, webhook_deliveries;
                         ALTER TABLE scopes DROP COLUMN parcel_bytes, DROP COLUMN quota;
                         ALTER TABLE accounts DROP COLUMN disabled_since;
                         ALTER TABLE devices DROP COLUMN token_scopes, DROP COLUMN token_expiry_date, DROP COLUMN token_tag;

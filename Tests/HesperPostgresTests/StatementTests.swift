@@ -39,7 +39,7 @@ struct StatementTests {
     private static let tables = [
         "scopes", "indexing", "objects", "edits", "tombstones", "members", "tag_names", "documents", "terms", "blobs",
         "removed_blobs", "unknown_blobs", "uploads", "sweeps", "versions", "revocations", "memberships",
-        "idempotency_keys", "imports",
+        "idempotency_keys", "imports", "webhooks", "webhook_deliveries",
     ]
 
     /// The only statements that may read all accounts, for metrics and `hesper doctor`.
@@ -64,6 +64,7 @@ struct StatementTests {
         ("FROM uploads\nWHERE creation_date <", "the queue of abandoned uploads"),
         ("FROM imports\nWHERE state NOT IN", "the queue of unfinished imports"),
         ("FROM idempotency_keys WHERE creation_date <=", "the queue of idempotency keys that hold no more"),
+        ("AND a.disabled_since IS NULL AND w.epoch = $2", "the active webhooks of all scopes"),
     ]
 
     @Test("Each statement names its scope for every table that it reads or writes")
@@ -103,6 +104,7 @@ struct StatementTests {
         ("AND deleted_by = $3 AND arrival_date > $4", 1, "the few deletions by a lost device"),
         ("ORDER BY text_clock DESC LIMIT 1", 1, "the texts of one note, for a text pushed again after a restore"),
         ("ORDER BY a.email_key", 1, "all accounts, for an operator"),
+        ("ORDER BY w.scope, w.id LIMIT $4", 1, "the at most 10 webhooks of each scope"),
         ("ORDER BY id", 1, "the check reads everything"), ("ORDER BY object", 1, "the check reads everything"),
         ("ORDER BY member", 1, "the check reads everything"), ("ORDER BY tag", 1, "the check reads everything"),
         ("ORDER BY attachment", 1, "the check reads everything"), ("ORDER BY d.note", 1, "the check reads everything"),
@@ -212,6 +214,7 @@ private struct Plans {
     /// whatever cost the planner estimates.
     private static let small = [
         "imports_pkey", "indexing_pkey", "memberships_scope", "uploads_open", "revocations_pkey", "tag_names_pkey",
+        "webhooks_pkey", "webhooks_active",
     ]
 
     init(_ stores: Stores, _ filling: Filling) async throws {
@@ -250,6 +253,10 @@ private struct Plans {
         INSERT INTO idempotency_keys SELECT scope, int8send(sequence), clock, id, date, sequence, true FROM rows;
         INSERT INTO imports SELECT n, md5('import' || n)::uuid, 9, now(), 0, 0, 0, int8send(n), 'done'
             FROM generate_series(1, 5000) n;
+        INSERT INTO webhooks SELECT n, md5(n::text)::uuid, 'https://example.org/', 'note.created', NULL, '\\x00', now(), 1,
+            CASE WHEN n % 2 = 0 THEN 'owner' END, 0, 0, 0 FROM generate_series(1, 5000) n;
+        INSERT INTO webhook_deliveries SELECT scope, id, sequence, sequence::text, 'note.created', id, sequence, date, 1, date
+            FROM rows;
         INSERT INTO versions SELECT scope, id, sequence, sequence, date, 'text', clock FROM rows;
         INSERT INTO revocations SELECT n, int8send(n), 'x', NULL, now(), now(), 0, 0,
             CASE WHEN n % 50 > 0 THEN now() END, 0, 0, 0, 0 FROM generate_series(1, 5000) n;

@@ -14,7 +14,7 @@ struct MigrationTests {
     /// Removes from a database what later versions added.
     private static let downgrade = """
         DROP TABLE blobs; DROP TABLE removed_blobs; DROP TABLE uploads; DROP TABLE sweeps; DROP TABLE versions;
-        DROP TABLE blob_store; DROP TABLE unknown_blobs; DROP TABLE revocations; DROP TABLE leases; DROP TABLE tickets; DROP TABLE idempotency_keys; DROP TABLE imports; DROP INDEX edits_lost_words;
+        DROP TABLE blob_store; DROP TABLE unknown_blobs; DROP TABLE revocations; DROP TABLE leases; DROP TABLE tickets; DROP TABLE idempotency_keys; DROP TABLE imports; DROP TABLE webhooks; DROP TABLE webhook_deliveries; DROP INDEX edits_lost_words;
         DROP INDEX edits_missing_ancestors; DROP INDEX tombstones_type;
         ALTER TABLE edits DROP COLUMN missing_ancestors;
         ALTER TABLE edits DROP COLUMN text_name;

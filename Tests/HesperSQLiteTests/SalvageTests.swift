@@ -111,7 +111,7 @@ struct SalvageTests {
         let derived = ["members", "tag_names", "sweeps", "versions", "documents"]
         let emptied = [
             "devices", "tickets", "uploads", "leases", "removed_blobs", "blob_store", "unknown_blobs",
-            "idempotency_keys", "imports",
+            "idempotency_keys", "imports", "webhooks", "webhook_deliveries",
         ]
         let found = Set(names.filter { !$0.hasPrefix("terms") })
         #expect(found == Set(read + withoutRowIDs + derived + emptied))

@@ -312,7 +312,7 @@ import Testing
         }
         try await AccountEmailTests.test { client, _ in
             let info = try await client.send(.get, "/v1/server").text
-            #expect(info.contains(#""imports","mail"]"#))
+            #expect(info.contains(#""webhooks","mail"]"#))
         }
     }
 }

@@ -59,6 +59,7 @@ import Testing
             #expect(samples["hesper_devices"] == 1)
             #expect(samples["hesper_blob_bytes"] == 0)
             #expect(samples["hesper_event_streams"] == 0)
+            #expect(samples[#"hesper_webhook_requests_total{outcome="failed"}"#] == 0)
             #expect(samples["hesper_store_up"] == 1)
             #expect(samples["hesper_attachment_removal_stopped"] == 0)
             #expect(samples[#"hesper_info{version="\#(ServerSettings().version)"}"#] == 1)

@@ -39,8 +39,8 @@ public struct StoreContract {
         + transactionCases
         + scanCases + digestCases + deletionCases
         + bagCases + objectTextCases + blobCases + sweepCases + quotaCases
-        + idempotencyCases + importCases + historyCases + revocationCases + revocationRowCases + searchCases
-        + durabilityCases
+        + idempotencyCases + importCases + webhookCases + historyCases + revocationCases + revocationRowCases
+        + searchCases + durabilityCases
 }
 
 /// The violation of a requirement.

@@ -93,7 +93,8 @@ import Testing
         let words = setting.variable.dropFirst("HESPER_".count).split(separator: "_").map { $0.lowercased() }
         #expect(words.joined() == setting.key.lowercased())
         #expect(
-            setting.flag == "--" + words.joined(separator: "-") || [.corsOrigins, .trustedProxies].contains(setting))
+            setting.flag == "--" + words.joined(separator: "-")
+                || [.corsOrigins, .trustedProxies, .webhookNetworks].contains(setting))
         #expect(setting.variable.hasPrefix("HESPER_"))
     }
 

@@ -1,4 +1,4 @@
-// Accounts, devices, access tokens, signing in and out, histories, deleted notes.
+// Accounts, devices, access tokens, webhooks, signing in and out, histories, deleted notes.
 import {registersOf, writeState} from "../model/entity.js"
 import {derivedID} from "../model/hash.js"
 import {stampAgain} from "../store/records.js"
@@ -49,6 +49,15 @@ export class Remote extends EventTarget {
   tokens = async () => (await this.#get("/v1/tokens")).tokens
   createToken = async json => (await this.http.send("POST", "/v1/tokens", {json})).value
   revokeToken = id => this.http.send("DELETE", `/v1/tokens/${id}`)
+
+  webhooks = async () => (await this.#get("/v1/webhooks")).webhooks
+  createWebhook = async json => (await this.http.send("POST", "/v1/webhooks", {json})).value
+  changeWebhook = async (id, json) => (await this.http.send("PATCH", `/v1/webhooks/${id}`, {json})).value
+  deleteWebhook = id => this.http.send("DELETE", `/v1/webhooks/${id}`)
+  testWebhook = async id => (await this.http.send("POST", `/v1/webhooks/${id}/test`)).value
+  deliveries = async id => (await this.#get(`/v1/webhooks/${id}/deliveries`)).deliveries
+  replayDelivery = async (id, delivery) =>
+    (await this.http.send("POST", `/v1/webhooks/${id}/replay`, {json: {delivery}})).value
   history = (noteID, cursor) => this.#get(`/v1/notes/${noteID}/edits`, cursor)
   recentlyDeleted = cursor => this.#get("/v1/recently-deleted", cursor)
   signUp = credentials => this.#enter("/v1/accounts", credentials)

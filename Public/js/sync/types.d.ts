@@ -219,6 +219,19 @@ interface SyncEngine extends EventTarget {
   /** Creates an access token. Only this response contains the token itself, `token`. */
   createToken(draft: TokenDraft): Promise<any>
   revokeToken(id: string): Promise<any>
+  /** The webhooks of the account, without their secrets. */
+  webhooks(): Promise<any[]>
+  /** Creates a webhook. Only this response contains its `secret`. */
+  createWebhook(draft: {url: string, events: string[], tag?: string}): Promise<any>
+  /** Pauses or resumes a webhook. */
+  changeWebhook(id: string, change: {paused: boolean}): Promise<any>
+  deleteWebhook(id: string): Promise<any>
+  /** Sends a test event. The result is an entry of the log. */
+  testWebhook(id: string): Promise<any>
+  /** The log of a webhook, the latest delivery first. */
+  deliveries(id: string): Promise<any[]>
+  /** Sends a delivery of the log again. The result is its entry in the log. */
+  replayDelivery(id: string, delivery: string): Promise<any>
   /** Who changed a note, when and how, newest first, a page at a time. */
   history(noteID: string, cursor?: string): Promise<{edits: HistoryEdit[], nextCursor?: string}>
   /** Notes whose words are still there, a page at a time. */

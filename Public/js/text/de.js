@@ -4,6 +4,7 @@
 export const dir = "ltr"
 export const now = "gerade eben"
 export const forms = {
+  attempt: {one: "{count} Versuch", other: "{count} Versuche"},
   change: {one: "{count} Änderung", other: "{count} Änderungen"},
   edit: {one: "{count} Bearbeitung", other: "{count} Bearbeitungen"},
   file: {one: "{count} Datei", other: "{count} Dateien"},
@@ -565,6 +566,63 @@ export const texts = {
   "Revoke “{name}”?": "„{name}“ widerrufen?",
   "Programs that use this token lose access immediately. The changes that they made remain.":
     "Programme, die dieses Token verwenden, verlieren sofort den Zugriff. Die Änderungen, die sie vorgenommen haben, bleiben.",
+
+  // Webhooks
+  "Webhooks": "Webhooks",
+  "New webhook": "Neuer Webhook",
+  "Delete {name}": "{name} löschen",
+  "URL": "URL",
+  "When notes or tags change, the server sends a request to a URL, with IDs and without texts.":
+    "Wenn sich Notizen oder Schlagwörter ändern, sendet der Server eine Anfrage an eine URL, mit IDs und ohne Texte.",
+  "No webhooks yet.": "Noch keine Webhooks.",
+  "Active · created: {creationDate|day}": "Aktiv · erstellt: {creationDate|day}",
+  "· failing since: {firstFailureDate|ago}, next attempt: {nextAttemptDate|ago}":
+    "· schlägt fehl seit: {firstFailureDate|ago}, nächster Versuch: {nextAttemptDate|ago}",
+  "Log of {name}": "Protokoll von {name}",
+  "Log": "Protokoll",
+  "Pause {name}": "{name} pausieren",
+  "Pause": "Pausieren",
+  "Resume {name}": "{name} fortsetzen",
+  "Resume": "Fortsetzen",
+  "Paused": "Pausiert",
+  "Paused: the receiver failed for three days.": "Pausiert: Der Empfänger war drei Tage lang nicht erreichbar.",
+  "Paused: the receiver responded that it is gone.": "Pausiert: Der Empfänger hat geantwortet, dass es ihn nicht mehr gibt.",
+  "Paused: the server was restored from a backup.": "Pausiert: Der Server wurde aus einer Sicherung wiederhergestellt.",
+  "Paused: the server may be a copy, or its attachments are missing.":
+    "Pausiert: Der Server ist möglicherweise eine Kopie, oder seine Dateien fehlen.",
+  "Note created": "Notiz erstellt",
+  "Note changed": "Notiz geändert",
+  "Tag created": "Schlagwort erstellt",
+  "Tag changed": "Schlagwort geändert",
+  "Tag deleted": "Schlagwort gelöscht",
+  "Test": "Test",
+  "Events": "Ereignisse",
+  "(at most once a minute for each note)": "(je Notiz höchstens einmal pro Minute)",
+  "Enter a URL that begins with https://.": "Gib eine URL ein, die mit https:// beginnt.",
+  "Select at least one event.": "Wähle mindestens ein Ereignis.",
+  "With a tag, only notes that have it cause events. Deleted notes have no tags, so each of them causes an event.":
+    "Mit einem Schlagwort lösen nur Notizen, die es haben, Ereignisse aus. Gelöschte Notizen haben keine Schlagwörter, daher löst jede von ihnen ein Ereignis aus.",
+  "Create webhook": "Webhook erstellen",
+  "Copy the secret now. It cannot be shown again.": "Kopiere das Geheimnis jetzt. Es kann nicht noch einmal angezeigt werden.",
+  "Secret of {name}": "Geheimnis von {name}",
+  "The receiver verifies the signature of each request with it (Standard Webhooks).":
+    "Der Empfänger prüft damit die Signatur jeder Anfrage (Standard Webhooks).",
+  "Delete the webhook?": "Den Webhook löschen?",
+  "The server sends no more requests to this URL. The log is deleted.":
+    "Der Server sendet keine Anfragen mehr an diese URL. Das Protokoll wird gelöscht.",
+  "Log of the webhook": "Protokoll des Webhooks",
+  "Send test event": "Testereignis senden",
+  "Deliveries": "Zustellungen",
+  "Nothing sent yet.": "Noch nichts gesendet.",
+  "Delivered {lastAttemptDate|ago}": "Zugestellt {lastAttemptDate|ago}",
+  "Not delivered {lastAttemptDate|ago}": "Nicht zugestellt {lastAttemptDate|ago}",
+  "· status: {status}": "· Status: {status}",
+  "Send again": "Erneut senden",
+  "Webhook {name} paused": "Webhook {name} pausiert",
+  "Webhook {name} resumed": "Webhook {name} fortgesetzt",
+  "Webhook {name} deleted": "Webhook {name} gelöscht",
+  "Too many webhooks": "Zu viele Webhooks",
+  "Delete one that is no longer used, then try again.": "Lösche einen, der nicht mehr verwendet wird, und versuche es erneut.",
 
   // Sync status
   "Session expired.": "Sitzung abgelaufen.",

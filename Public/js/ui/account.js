@@ -1,4 +1,4 @@
-// The account: signing in, again or for the first time, and signing up; its devices, its password, its end. Access tokens: tokens.js.
+// The account: signing in, again or for the first time, and signing up; its devices, its password, its end. Access tokens: tokens.js; webhooks: webhooks.js.
 import {derivedID} from "../model/hash.js"
 import {copyOf, copyText, dialog, fill, problemView, setError, toast, tryIn, viewOf, wordsOf} from "./dom.js"
 import {chooseLanguage} from "./side.js"
@@ -110,7 +110,7 @@ const countsOf = copy => ({
 export const devices = app => {
   const {copy, engine, go, attempt} = app
   const {session} = copy
-  const {element, usage, change, remove, list, problem, tokens, bookmarklet} = copyOf("devices", {
+  const {element, usage, change, remove, list, problem, tokens, webhooks, bookmarklet} = copyOf("devices", {
     ...session?.account, origin: location.origin, exportFirst: () => go("#/transfer"),
     // The link is for the bookmarks bar. Here the content security policy would block it.
     bookmarklet: event => {
@@ -167,12 +167,19 @@ export const devices = app => {
     loadTokens ??= tokenSection(app, tokens)
     loadTokens()
   }
+  let loadWebhooks = /** @type {any} */ (null)
+  const showWebhooks = async () => {
+    const {webhookSection} = await import("./webhooks.js")
+    loadWebhooks ??= webhookSection(app, webhooks)
+    loadWebhooks()
+  }
   const load = () => tryIn(problem, async () => {
     const [account, all, {features}] = await Promise.all([engine.account(), engine.devices(), engine.server()])
     fill(usage, viewOf("usage", {...account, ...countsOf(copy)}), features.includes("mail") && !account.emailVerificationDate
       && viewOf("verify", {verify: () => attempt(engine.verifyEmail().then(() => toast("letter-sent", account)))}))
     layOut(all)
     if (features.includes("access-tokens")) await showTokens()
+    if (features.includes("webhooks")) await showWebhooks()
   })
   const submits = (form, send) => {
     form.onsubmit = async event => {

@@ -5,6 +5,7 @@ export const english = {
   dir: "ltr",
   now: "just now",
   forms: {
+    attempt: {one: "{count} attempt", other: "{count} attempts"},
     change: {one: "{count} change", other: "{count} changes"},
     edit: {one: "{count} edit", other: "{count} edits"},
     file: {one: "{count} file", other: "{count} files"},

@@ -10,7 +10,7 @@ const accessOf = scopes => {
 }
 const select = ({target}) => target.select()
 
-/** @type {TokenSection} */
+/** @type {AccountSection} */
 export const tokenSection = ({copy, engine, attempt, fail}, section) => {
   let shown = "" // the token that was just created
 

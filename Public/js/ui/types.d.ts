@@ -101,8 +101,8 @@ interface Formats {
 /** Makes a view; `id` is that of the route, or of the note that it shows. */
 type Opener = (app: Shell, id?: any) => Pane
 
-/** Fills a section with the access tokens. The function that is returned reads them from the server. */
-type TokenSection = (app: Shell, section: HTMLElement) => () => Promise<void>
+/** Fills a section of the account's page. The function that is returned reads its contents from the server. */
+type AccountSection = (app: Shell, section: HTMLElement) => () => Promise<void>
 
 /** Shows the state of sync in a button, of the frame's parts `sync` and `standing`. */
 type Indicator = (app: Shell, parts: Record<string, any>) => () => void

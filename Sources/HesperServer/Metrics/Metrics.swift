@@ -11,9 +11,13 @@ struct Metrics: Sendable {
     let settings: ServerSettings
     let meters: [RouteMeter]
     private let sweeper: Sweeper
+    private let webhooks: WebhookMeter
     private let reader: TotalsReader
 
-    init(backend: Backend, settings: ServerSettings, meters: [RouteMeter], sweeper: Sweeper) {
+    init(
+        backend: Backend, settings: ServerSettings, meters: [RouteMeter], sweeper: Sweeper, webhooks: WebhookMeter
+    ) {
+        self.webhooks = webhooks
         self.backend = backend
         self.sweeper = sweeper
         self.settings = settings
@@ -42,6 +46,11 @@ struct Metrics: Sendable {
         text.gauge(
             "hesper_attachment_removal_stopped", "1 if unused attachments are not removed. See the log for the reason.",
             blocker == nil || blocker == .unmarked ? 0 : 1)
+        let requests = webhooks.reading
+        text.family("hesper_webhook_requests_total", "counter", "Requests to receivers of webhooks.")
+        for (outcome, count) in [("delivered", requests.delivered), ("failed", requests.failed)] {
+            text.sample("hesper_webhook_requests_total", [("outcome", outcome)], count)
+        }
         await add(storeTo: &text)
         if !settings.disks.isEmpty {
             text.family("hesper_disk_free_bytes", "gauge", "Free disk space that the server can use, by folder.")

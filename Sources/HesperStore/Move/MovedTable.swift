@@ -45,7 +45,7 @@ extension MovedTable {
     /// moved.
     public static let ofScopes = [
         scopes, objects, edits, tombstones, members, tagNames, blobs, sweeps, versions, revocations,
-        idempotencyKeys,
+        idempotencyKeys, webhooks, webhookDeliveries,
     ]
     /// The tables whose rows belong to the whole installation, in an order in which rows can be inserted without violating
     /// foreign keys.
@@ -107,6 +107,22 @@ extension MovedTable {
         [
             "scope": .integer, "key_hash": .bytes, "body_hash": .bytes, "object": .bytes, "is_creation": .bool,
             "creation_date": .date, "number": .integer,
+        ])
+
+    private static let webhooks = MovedTable(
+        "webhooks",
+        [
+            "scope": .integer, "id": .bytes, "url": .text, "events": .text, "tag": .bytes, "secret": .bytes,
+            "creation_date": .date, "epoch": .integer, "pause_reason": .text, "sequence": .integer,
+            "announced_sequence": .integer, "failures": .integer, "first_failure_date": .date,
+            "next_attempt_date": .date,
+        ])
+    private static let webhookDeliveries = MovedTable(
+        "webhook_deliveries",
+        [
+            "scope": .integer, "webhook": .bytes, "number": .integer, "message": .text, "type": .text,
+            "object": .bytes, "sequence": .integer, "date": .date, "attempts": .integer, "last_attempt_date": .date,
+            "status": .integer, "error": .text,
         ])
 
     private static let accounts = MovedTable(

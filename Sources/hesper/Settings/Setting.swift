@@ -27,6 +27,7 @@ enum Setting: String, CaseIterable {
     case tlsKey
     case httpPort
     case trustedProxies
+    case webhookNetworks
     case sendmail
     case mailFrom
     case backupTo
@@ -191,6 +192,11 @@ extension Setting {
             SettingRow(
                 flag: "trusted-proxy", kind: .list, "address", default: "none",
                 "The address of a proxy whose X-Forwarded-For, -Proto and -Host headers are trusted, or a network such as 10.0.0.0/8. Can be repeated"
+            )
+        case .webhookNetworks:
+            SettingRow(
+                flag: "webhook-network", kind: .list, "address", default: "none",
+                "An address or a network, such as 192.168.1.0/24, to which webhooks may send requests although it is not public, also over plain HTTP. Can be repeated"
             )
         case .sendmail:
             SettingRow(

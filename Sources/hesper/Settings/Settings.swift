@@ -60,7 +60,8 @@ struct Settings {
         settings.tls = try tls()
         settings.httpPort = try httpPort(settings)
         settings.origins = try origins()
-        settings.trustedProxies = try trustedProxies()
+        settings.trustedProxies = try ranges(.trustedProxies)
+        settings.webhookNetworks = try ranges(.webhookNetworks)
         settings.attachments = try attachmentLimits()
         if let found = try reader.string(.quota) { settings.quota = try Settings.quota(found) }
         settings.sweep = try sweepPolicy()
@@ -224,8 +225,9 @@ struct Settings {
         return found.value
     }
 
-    private func trustedProxies() throws -> [AddressRange] {
-        guard let found = try reader.strings(.trustedProxies) else { return [] }
+    /// A setting that is a list of addresses and networks.
+    private func ranges(_ setting: Setting) throws -> [AddressRange] {
+        guard let found = try reader.strings(setting) else { return [] }
         return try found.value.map { text in
             guard let range = AddressRange(text) else {
                 throw found.failure(

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.both_stores, pytest.mark.thorough_on_postgresql, pytes
 # Strings that do not identify anything. All other strings of the contract, except dates, must be in a probe.
 PLAIN = {
     "text", "textBaseValue", "name", "scopes", "tagNames", "objectType", "objectTypes", "mimeType", "filename", "preview", "sha256",
-    "currentPassword", "newPassword", "password", "q", "sort", "order", "closeAfter", "Range", "Upload-Complete",
+    "currentPassword", "newPassword", "password", "url", "events", "q", "sort", "order", "closeAfter", "Range", "Upload-Complete",
     "/changes/notes/*/clocks/attributes/{}",
     "/changes/tags/*/clocks/attributes/{}", "/changes/objects/*/clocks/attributes/{}",
     # Texts and files of objects have names that an app chose. The IDs in `files` are probed below, although they have no type.
@@ -136,6 +136,13 @@ PROBES = [
     Probe(
         "createToken", body={"name": "script", "scopes": ["read"], "tag": "{id}", "currentPassword": PASSWORD}, status=(422,)
     ),
+    Probe("getWebhook", ID, status=(404,)),
+    Probe("patchWebhook", ID, body={"paused": False}, status=(404,)),
+    Probe("deleteWebhook", ID, status=(404,)),
+    Probe("listWebhookDeliveries", ID, status=(404,)),
+    Probe("testWebhook", ID, status=(404,)),
+    Probe("replayWebhookDelivery", ID, body={"delivery": "{key}"}, status=(404,)),
+    Probe("createWebhook", body={"url": "https://example.org/", "events": ["note.created"], "tag": "{id}"}, status=(422,)),
     Probe("revokeDevice", {"uniqueID": "{device}"}, body={}, status=(404,)),
     Probe("getRevocation", {"uniqueID": "{device}"}, {"cursor": "{cursor_deleted}"}, status=(404,)),
     Probe("appendToNote", ID, body={"text": "x"}, status=(404,)),

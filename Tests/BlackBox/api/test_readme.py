@@ -36,7 +36,7 @@ def test_the_tour_covers_the_main_features() -> None:
 def test_the_recipes_cover_what_scripts_can_do() -> None:
     AUTOMATE.check_form()
     text = "\n".join(statement.text for statement in AUTOMATE.statements)
-    for part in ("/v1/tokens", "/append", "/prepend", "/v1/search", "/v1/export", "/v1/events", "Idempotency-Key", "curl -sf -u"):
+    for part in ("/v1/tokens", "/append", "/prepend", "/v1/search", "/v1/export", "/v1/events", "/v1/webhooks", "Idempotency-Key", "curl -sf -u"):
         assert part in text
 
 

@@ -39,6 +39,7 @@ NO_ORIGIN = "must be origins (scheme, host and port) such as https://notes.examp
             "HESPER_URL: must start with https:// for a server with a certificate, not http://notes.local.",
         ),
         ([], {"HESPER_TRUSTED_PROXIES": "127.0.0.1,10.0.0.1/8"}, f'HESPER_TRUSTED_PROXIES: {NO_RANGE}, not "10.0.0.1/8".'),
+        ([], {"HESPER_WEBHOOK_NETWORKS": "localhost"}, f'HESPER_WEBHOOK_NETWORKS: {NO_RANGE}, not "localhost".'),
         ([], {"HESPER_CORS_ORIGINS": "https://a.example,b.example"}, f'HESPER_CORS_ORIGINS: {NO_ORIGIN}, not "b.example".'),
     ],
 )

@@ -1,0 +1,175 @@
+import HesperModel
+import HesperStore
+
+/// What the server remembers about a webhook while it sends events: how far the feed was read, which notes are held, and what was
+/// sent recently. It is computed again from the webhook and its delivery log after a restart.
+struct WebhookProgress: Sendable {
+    /// The minimum time between two events `note.changed` of one note, in milliseconds.
+    static let changeInterval: Int64 = 60_000
+    /// The number of rows of the feed that are read at a time.
+    static let batch = 100
+
+    /// A note that changed again within ``changeInterval``.
+    private struct Held {
+        /// The sequence number of the change that was held first.
+        let sequence: Int64
+        let dueDate: Timestamp
+    }
+
+    private struct Sent {
+        /// The sequence number of the object when its last event was sent.
+        var sequence: Int64
+        /// The date of its last `note.changed`; nil if there was none.
+        var changeDate: Timestamp?
+    }
+
+    /// An event that is to be sent.
+    struct Event: Equatable {
+        let type: WebhookEvent
+        let object: UniqueID
+        let sequence: Int64
+        /// Whether the feed has been read up to the event when it has been sent. False for the event of a held note.
+        let movesPosition: Bool
+    }
+
+    /// The next events of a webhook.
+    struct Plan {
+        var events: [Event] = []
+        /// The sequence number up to which the feed has been read when all events have been sent.
+        var end: Int64
+        /// Whether the feed has been read to its end.
+        var isComplete: Bool
+    }
+
+    /// All changes up to this sequence number have been read.
+    private(set) var position: Int64
+    /// The time at which the progress was most recently stored without an event; nil if it was not yet.
+    var saveDate: Timestamp?
+    private var announced: Int64
+    private var held: [UniqueID: Held] = [:]
+    private var sent: [UniqueID: Sent] = [:]
+
+    /// - Parameter log: the delivery log of the webhook.
+    init(_ webhook: Webhook, log: [WebhookDelivery]) {
+        position = webhook.sequence
+        announced = webhook.announcedSequence
+        for delivery in log where delivery.isDelivered {
+            record(delivery.event, delivery.object, delivery.sequence, at: delivery.lastAttemptDate)
+        }
+    }
+
+    /// The sequence number to store with the webhook: that of the last change before the first note that is held.
+    var sequence: Int64 { min(position, held.values.map { $0.sequence - 1 }.min() ?? .max) }
+    var announcedSequence: Int64 { max(announced, sequence) }
+
+    /// Whether a held note's event is due.
+    func isDue(at now: Timestamp) -> Bool { held.values.contains { $0.dueDate <= now } }
+
+    // MARK: Planning
+
+    /// Determines the next events.
+    mutating func plan(
+        for webhook: Webhook, in snapshot: any Snapshot, at now: Timestamp
+    ) throws -> Plan {
+        let rows = try snapshot.changedObjects(
+            after: position, in: webhook.scope, limit: WebhookProgress.batch)
+        let head = try snapshot.head(of: webhook.scope)?.sequence ?? position
+        let isComplete = rows.count < WebhookProgress.batch
+        var plan = Plan(end: isComplete ? max(head, position) : rows.last?.sequence ?? head, isComplete: isComplete)
+        let filter = try TagFilter(webhook, in: snapshot)
+        for (note, hold) in held.sorted(by: { $0.value.sequence < $1.value.sequence }) where hold.dueDate <= now {
+            guard case .entity(_, let sequence?)? = try snapshot.state(of: note, in: webhook.scope),
+                webhook.events.contains(.noteChanged), try filter.includes(note, isTag: false)
+            else {
+                // The note was deleted, or no longer matches. Its row in the feed is read like any other.
+                held[note] = nil
+                continue
+            }
+            plan.events.append(Event(type: .noteChanged, object: note, sequence: sequence, movesPosition: false))
+        }
+        for row in rows {
+            let isPlanned = plan.events.contains { $0.object == row.id && $0.sequence >= row.sequence }
+            guard !isPlanned, (sent[row.id]?.sequence ?? -1) < row.sequence,
+                let type = try event(of: row, for: webhook, in: snapshot), webhook.events.contains(type),
+                try row.isDeleted && row.type == .note || filter.includes(row.id, isTag: row.type == .tag)
+            else { continue }
+            if type == .noteChanged, let date = sent[row.id]?.changeDate,
+                date.adding(WebhookProgress.changeInterval) > now
+            {
+                let due = date.adding(WebhookProgress.changeInterval)
+                held[row.id] = held[row.id] ?? Held(sequence: row.sequence, dueDate: due)
+                continue
+            }
+            plan.events.append(Event(type: type, object: row.id, sequence: row.sequence, movesPosition: true))
+        }
+        return plan
+    }
+
+    /// The event of a row; nil if it is neither a note nor a tag.
+    private func event(
+        of row: ChangedObject, for webhook: Webhook, in snapshot: any Snapshot
+    ) throws -> WebhookEvent? {
+        guard row.type == .note || row.type == .tag else { return nil }
+        let isNote = row.type == .note
+        if row.isDeleted { return isNote ? .noteDeleted : .tagDeleted }
+        let created: WebhookEvent = isNote ? .noteCreated : .tagCreated
+        // An object whose creation and change are found together is announced as created. If the webhook has no events of
+        // creations, it is announced as changed.
+        let known = webhook.events.contains(created) ? announcedSequence : row.sequence - 1
+        if try sent[row.id] == nil && !snapshot.hasEdits(of: row.id, upTo: known, in: webhook.scope) { return created }
+        return isNote ? .noteChanged : .tagChanged
+    }
+
+    // MARK: Results
+
+    /// Records that an event was sent.
+    mutating func succeed(_ event: Event, at date: Timestamp) {
+        record(event.type, event.object, event.sequence, at: date)
+        held[event.object] = nil
+        if event.movesPosition { position = event.sequence }
+    }
+
+    /// Records that all events of a plan were sent.
+    mutating func finish(_ plan: Plan, at now: Timestamp) {
+        position = max(position, plan.end)
+        if plan.isComplete { announced = max(announced, plan.end) }
+        let (announced, sequence, start) = (announced, sequence, now.adding(-WebhookProgress.changeInterval))
+        // Entries that are no longer needed: the object is known, and its last change is long ago.
+        sent = sent.filter { _, sent in
+            sent.sequence > announced || sent.sequence > sequence || sent.changeDate.map { $0 > start } ?? false
+        }
+    }
+
+    private mutating func record(_ event: WebhookEvent, _ object: UniqueID, _ sequence: Int64, at date: Timestamp) {
+        var entry = sent[object] ?? Sent(sequence: sequence)
+        entry.sequence = max(entry.sequence, sequence)
+        if event == .noteChanged { entry.changeDate = max(entry.changeDate ?? date, date) }
+        sent[object] = entry
+    }
+}
+
+/// The notes and tags that a webhook with a tag is about.
+private struct TagFilter {
+    private let webhook: Webhook
+    private let snapshot: any Snapshot
+    /// The IDs of the tag: its own, and those of tags that were merged into it. Nil for all notes and tags.
+    private let tags: [UniqueID]?
+
+    init(_ webhook: Webhook, in snapshot: any Snapshot) throws {
+        self.webhook = webhook
+        self.snapshot = snapshot
+        guard let tag = webhook.tag else {
+            tags = nil
+            return
+        }
+        let resolver = Resolver(snapshot: snapshot, scope: webhook.scope)
+        let merged = try resolver.live(tag).map { try resolver.ancestors(of: $0) } ?? []
+        tags = merged.contains(tag) ? merged : merged + [tag]
+    }
+
+    func includes(_ id: UniqueID, isTag: Bool) throws -> Bool {
+        guard let tags else { return true }
+        if isTag { return tags.contains(id) }
+        return try tags.contains { try snapshot.isHeld($0, by: id, in: webhook.scope) }
+    }
+}
