@@ -57,6 +57,24 @@ import Testing
         #expect(saved > 200 && saved < 402)
     }
 
+    @Test func savingWhatIsUnsentWaitsForALockOnTheFile() async throws {
+        let copy = temporary.folder.appending(path: "copy.sqlite")
+        let store = try await temporary.open()
+        try await store.insert(HesperClient.Note(text: "Milk"))
+        try await store.database.writer.writeWithoutTransaction {
+            try $0.execute(sql: "VACUUM INTO ?", arguments: [copy.path])
+        }
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: copy.path, configuration: configuration)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+        let unsent = temporary.folder.appending(path: "unsent.jsonl")
+        let saving = Task.detached { try LocalStore.saveUnsent(in: copy, to: unsent) }
+        try await Task.sleep(for: .milliseconds(100))  // so that it meets the lock
+        try other.close()
+        #expect(try await saving.value == 1)
+    }
+
     private func database() throws -> DatabaseQueue { try DatabaseQueue(path: temporary.file.path) }
 
     @Test func aFileThatCannotBeOpenedIsUnavailable() async throws {

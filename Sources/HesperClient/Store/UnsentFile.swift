@@ -21,6 +21,8 @@ extension LocalStore {
         var lines: [JSON] = []
         var configuration = Configuration()
         configuration.readonly = true
+        // Another connection locks the file while it closes.
+        configuration.busyMode = .timeout(10)
         // With this setting, SQLite also reads a truncated database file. The setting also makes the schema writable, which is safe
         // because the connection is read-only.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA writable_schema = ON") }
