@@ -127,8 +127,14 @@ def test_the_browser_carries_texts_and_files_of_other_apps(profile: Profile, res
     other.sync()
     assert recipe not in other.copy.objects
     tab.context.set_offline(False)
-    tab.run("await engine.syncNow(); await identical(60)")
-    assert Writer(other.client).state("objects", recipe) == shown
+    tab.run("engine.syncNow()")
+    given_back = Writer(other.client)
+    for _ in range(600):
+        if given_back.state("objects", recipe):
+            break
+        tab.run("await later(100)")
+    assert given_back.state("objects", recipe) == shown
+    tab.identical(60)
 
 
 def test_a_replaced_database_file_is_detected_by_the_digest(profile: Profile, restore) -> None:
