@@ -56,6 +56,9 @@ class Household:
         phone.edit(notes[3], f"attachments.{next(iter(self.pictures))}", True)
         upload(phone.client, b"bytes without an attachment yet")
         assert self.retry().status_code == 201
+        hook = phone.client.post("/v1/webhooks", {"url": "https://localhost/", "events": ["tag.deleted"], "tag": tags[0]}).json()
+        assert phone.client.post(f"/v1/webhooks/{hook['uniqueID']}/test").json()["delivered"] is False
+        assert phone.client.patch(f"/v1/webhooks/{hook['uniqueID']}", {"paused": True}).status_code == 200
         settle(phone, laptop)
 
         gone = Device(server.client(email="gone@example.org"))
@@ -86,12 +89,15 @@ class Household:
             found, answer = client.read_all(limit=700)
             devices = client.get("/v1/devices").json()["devices"]
             account = client.get("/v1/account").json()
+            webhooks = client.get("/v1/webhooks").json()["webhooks"]
             seen.append(
                 {
                     "pull": found,
                     "last answer": timeless(answer),
                     "digests": timeless(client.get("/v1/digests").json()),
                     "account": account,
+                    "webhooks": webhooks,
+                    "deliveries": [client.get(f"/v1/webhooks/{each['uniqueID']}/deliveries").json() for each in webhooks],
                     "devices": [timeless(row) for row in devices],
                     "history": {note["uniqueID"]: read_history(client, note["uniqueID"]) for note in found["notes"][:40]},
                     "deleted": client.get("/v1/recently-deleted").json(),

@@ -24,7 +24,7 @@ def test_each_event_is_sent_once_also_after_a_server_was_killed(postgresql, tmp_
             here.kill()
             for number in range(3):
                 notes.append(other.post("/v1/notes", {"text": f"later {number}"}).json()["uniqueID"])
-            events = receiver.wait(13)
+            events = receiver.wait_for_distinct(13)
             assert list(dict.fromkeys(event.object for event in events)) == notes
             assert len({event.id for event in events}) == 13
             for event in events:

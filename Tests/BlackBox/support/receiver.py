@@ -102,6 +102,13 @@ class Receiver:
             assert self.changed.wait_for(lambda: len(self.events) >= count, seconds), self.summary
             return list(self.events)
 
+    def wait_for_distinct(self, count: int, seconds: float = 60) -> list[Event]:
+        """Like `wait`, but counts requests with the same ID once: a server that is killed may have sent an event already."""
+        with self.changed:
+            ids = lambda: {event.id for event in self.events}  # noqa: E731
+            assert self.changed.wait_for(lambda: len(ids()) >= count, seconds), self.summary
+            return list(self.events)
+
     @property
     def summary(self) -> list[tuple[str, str | None]]:
         return [(event.type, event.object) for event in self.events]
