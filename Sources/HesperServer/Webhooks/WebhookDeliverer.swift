@@ -21,6 +21,8 @@ actor WebhookDeliverer {
     private var running: [UniqueID: Running] = [:]
     /// The scopes of running deliveries that have changed again.
     private var changedMeanwhile: Set<ScopeID> = []
+    /// The scopes of webhooks that were due while ``concurrency`` was exhausted.
+    private var waiting: Set<ScopeID> = []
     /// The time of the next attempt to acquire the lease, if another server holds it.
     private var nextLeaseAttempt = Timestamp(clamping: .min)
     private var nextMarkerCheck = Timestamp(clamping: .min)
@@ -201,8 +203,11 @@ actor WebhookDeliverer {
         let limits = WebhookDeliverer.concurrency
         let isFree =
             running.count < limits.total && running.values.count { $0.scope == webhook.scope } < limits.perKey
-        // The next poll finds webhooks that get no place now.
-        guard running[webhook.uniqueID] == nil, isFree else { return }
+        guard running[webhook.uniqueID] == nil else { return }
+        guard isFree else {
+            waiting.insert(webhook.scope)
+            return
+        }
         running[webhook.uniqueID] = Running(
             scope: webhook.scope,
             task: Task {
@@ -214,7 +219,9 @@ actor WebhookDeliverer {
     private func stop(_ webhook: Webhook, hasMore: Bool) {
         running[webhook.uniqueID] = nil
         let hasChanged = changedMeanwhile.remove(webhook.scope) != nil
-        if hasMore || hasChanged { commits.pending.add(.only([webhook.scope])) }
+        let isAwaited = waiting.remove(webhook.scope) != nil
+        if hasMore || hasChanged || isAwaited { commits.pending.add(.only([webhook.scope])) }
+        if let other = waiting.popFirst() { commits.pending.add(.only([other])) }
     }
 
     /// Sends the events of a webhook until there are no more, until a request fails, or until others must get its place.
