@@ -231,7 +231,7 @@ def test_two_devices_set_one_file_at_once(fresh_server: Server) -> None:
 # Limits
 
 
-def test_an_object_near_every_limit(writer):
+def test_an_object_near_every_limit(fresh_writer):
     """256 attributes of 8 KiB, 4 texts of 1 MiB and 64 files, pushed in parts, read in one page, and merged once more."""
     names = [f"n{number:03}" + "x" * 60 for number in range(256)]
     recipe, clock = new_id(), at(1)
@@ -244,20 +244,20 @@ def test_an_object_near_every_limit(writer):
         {"uniqueID": recipe, "attributes": attributes, "clocks": {"attributes": dict.fromkeys(names, clock)}},
     ]
     for part in parts:
-        [result] = push(writer, part)
+        [result] = push(fresh_writer, part)
         assert result["status"] == "applied", result
     for excess in ({"texts": {"more": ""}}, {"files": {"more": None}}):
-        [result] = push(writer, change(recipe, at(2), **excess))
+        [result] = push(fresh_writer, change(recipe, at(2), **excess))
         [field] = result["fields"].values()
         assert (field["problem"]["slug"], result["status"]) == ("invalid-field", "rejected")
     first = names[0]
-    [result] = push(writer, change(recipe, at(3), texts={first: "new\n" + texts[first][4:]}, bases={first: clock}))
+    [result] = push(fresh_writer, change(recipe, at(3), texts={first: "new\n" + texts[first][4:]}, bases={first: clock}))
     assert result["status"] == "applied"
-    shown = state(writer, recipe)
+    shown = state(fresh_writer, recipe)
     assert (len(shown["attributes"]), len(shown["texts"]), len(shown["files"])) == (256, 4, 64)
     assert len(json.dumps(shown)) > 6 << 20
-    assert writer.client.get(PATH.format(id=recipe)).json()["texts"][first].startswith("new\n")
-    assert [edit["attribute"] for edit in edits(writer.client, recipe)][0] == f"texts.{first}"
+    assert fresh_writer.client.get(PATH.format(id=recipe)).json()["texts"][first].startswith("new\n")
+    assert [edit["attribute"] for edit in edits(fresh_writer.client, recipe)][0] == f"texts.{first}"
 
 
 # Revocation, and clients that know neither texts nor files
