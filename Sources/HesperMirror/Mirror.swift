@@ -73,8 +73,7 @@ final class Mirror {
 
     // MARK: Planning
 
-    /// Makes the plan for a round that begins now. Saves the new stamps of files whose bytes were hashed again and have not
-    /// changed.
+    /// Makes the plan for a round that begins now. Saves the new stamps of files that were hashed again and have not changed.
     func plan(isConfirmed: Bool = false) async throws -> (notes: MirrorPlan, attachments: AttachmentPlan) {
         let (scan, plan) = try await planNotes(isConfirmed: isConfirmed)
         var context = context(scan, plan, isConfirmed: isConfirmed)
@@ -210,8 +209,7 @@ final class Mirror {
         do {
             count(try await map.commit(batch.map(\.change)), batch, &report)
         } catch {
-            // At least one change in the batch is not possible. Each change is now committed in a separate transaction, so that the
-            // possible changes succeed.
+            // At least one change in the batch is not possible. The others succeed if each has a transaction of its own.
             for pending in batch {
                 do {
                     count(try await map.commit([pending.change]), [pending], &report)

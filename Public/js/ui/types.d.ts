@@ -104,6 +104,34 @@ type Opener = (app: Shell, id?: any) => Pane
 /** Fills a section of the account's page. The function that is returned reads its contents from the server. */
 type AccountSection = (app: Shell, section: HTMLElement) => () => Promise<void>
 
+/** What a section for things with secrets shows, and how it creates and removes them. The texts are IDs of templates. */
+interface SecretKind {
+  view: string
+  /** Shown if there are none. */
+  none: string
+  form: string
+  /** The name under which the templates explain errors of the form. */
+  problem: string
+  /** Shows a new one with its secret. */
+  createdView: string
+  /** Asks before one is removed. */
+  question: string
+  /** The message after one was removed. */
+  removed: string
+  nameOf: (one: any) => string
+  secretOf: (one: any) => string
+  row: (one: any) => Element
+  list: () => Promise<any[]>
+  create: (data: FormData) => Promise<any>
+  remove: (id: string) => Promise<any>
+  /** A wrong field that the form's own rules do not find. */
+  wrongIn?: (form: any, data: FormData) => any
+}
+
+/** Returns a function that reads the list again, and one that asks whether to remove one of them. */
+type SecretSection = (app: Shell, section: HTMLElement, kind: SecretKind) =>
+  {load: () => Promise<void>, askToRemove: (one: any) => void}
+
 /** Shows the state of sync in a button, of the frame's parts `sync` and `standing`. */
 type Indicator = (app: Shell, parts: Record<string, any>) => () => void
 

@@ -16,7 +16,7 @@ from client import Client, Server
 from database import query
 from device import Device
 from events import Events
-from move_in import PICTURE, enex, enml, evernote, keep, simplenote, zipped
+from move_in import PICTURE, enex, enml, evernote, keep, packed, simplenote
 
 pytestmark = pytest.mark.both_stores
 
@@ -36,14 +36,6 @@ def notes_zip(count: int, **members: object) -> bytes:
     notes = [{"id": str(index), "content": f"Note {index}\n\nwords {index}", "creationDate": date, "tags": [f"tag {index % 7}"]} | members
              for index in range(count)]  # fmt: skip
     return packed({"source/notes.json": json.dumps({"activeNotes": notes, "trashedNotes": []})})
-
-
-def packed(files: dict[str, str | bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-    return buffer.getvalue()
 
 
 def create(client: Client, data: bytes, name: str | None = "notes.zip") -> str:

@@ -11,7 +11,7 @@ import pytest
 from app import App
 from attachments import some_bytes
 from device import Device
-from move_in import PICTURE
+from move_in import PICTURE, packed
 from playwright.sync_api import Locator, Route, expect
 
 pytestmark = pytest.mark.service_worker
@@ -45,14 +45,6 @@ def import_file(app: App, data: bytes, name: str = "export.zip") -> str:
     report = main(app).get_by_role("status").filter(has_text=re.compile("notes:|Nothing to import"))
     expect(report).to_be_visible()
     return report.inner_text()
-
-
-def zipped(files: dict[str, str | bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
 
 
 def contents(app: App) -> list:
@@ -118,7 +110,7 @@ def test_importing_into_the_same_account_changes_nothing(filled: App):
 
 def test_case_32_a_folder_imported_in_two_browsers(two_browsers: list[App]):
     """Each note exists once."""
-    reports = [import_file(app, zipped(FILES)) for app in two_browsers]
+    reports = [import_file(app, packed(FILES)) for app in two_browsers]
     assert ["New notes: 12" in report for report in reports] == [True, False]
     for app in two_browsers:
         app.wait_for("copy.notes().length === argument", len(FILES))
@@ -131,7 +123,7 @@ def test_case_32_a_folder_imported_in_two_browsers(two_browsers: list[App]):
 def test_the_preview_and_what_is_skipped(signed_up: App):
     app = signed_up
     notes = [{"id": str(index), "content": f"Note {index}", "tags": ["a", "b"], "creationDate": "2019-05-06T07:08:09.000Z"} for index in range(3)]
-    data = zipped({"source/notes.json": json.dumps({"activeNotes": [*notes, {"id": "4"}], "trashedNotes": [{"id": "5"}]})})
+    data = packed({"source/notes.json": json.dumps({"activeNotes": [*notes, {"id": "4"}], "trashedNotes": [{"id": "5"}]})})
     choose(app, ("notes.zip", data))
     place = main(app).get_by_role("status").first
     expect(place).to_contain_text("3 notes, 2 tags; 1 skipped")
@@ -154,13 +146,13 @@ def test_the_preview_and_what_is_skipped(signed_up: App):
 
 def test_cancelling(signed_up: App):
     app = signed_up
-    choose(app, ("notes.zip", zipped(FILES)))
+    choose(app, ("notes.zip", packed(FILES)))
     expect(app.button("Import")).to_be_visible()
     expect(app.page.get_by_text("Choose files")).to_be_hidden()
     app.button("Cancel").click()
     expect(app.page.get_by_text("Choose files")).to_be_visible()
     expect(app.button("Import")).to_have_count(0)
-    assert "Unchanged" not in import_file(app, zipped(FILES))
+    assert "Unchanged" not in import_file(app, packed(FILES))
 
 
 class Uploads:
@@ -168,7 +160,7 @@ class Uploads:
 
     def __init__(self, app: App, folder: Path):
         self.app, self.path, self.left = app, folder / "Notes.zip", 0
-        self.path.write_bytes(zipped({"Notes/a.md": "# A", "Notes/film.bin": some_bytes(5_000_000)}))  # two parts
+        self.path.write_bytes(packed({"Notes/a.md": "# A", "Notes/film.bin": some_bytes(5_000_000)}))  # two parts
 
     def begin(self, requests: int) -> None:
         """Chooses the file. The connection is lost after this number of requests."""
@@ -234,7 +226,7 @@ def test_several_files_and_a_folder(signed_up: App, tmp_path: Path):
     expect(main(app)).to_contain_text("New notes: 1. New tags: 1. New files: 1.")
     app.wait_for("copy.notes().length === 3")
     assert [note[5] for note in contents(app) if "Plan" in note[1]] == [["Rome"]]
-    choose(app, ("a.zip", zipped(FILES)), ("b.zip", zipped(FILES)))
+    choose(app, ("a.zip", packed(FILES)), ("b.zip", packed(FILES)))
     expect(main(app)).to_contain_text("Import one archive at a time.")
 
 
@@ -258,8 +250,8 @@ def test_dropped_text_files_become_notes(signed_up: App):
 
 @pytest.mark.parametrize(
     ("data", "message"),
-    [(b"not a zip", "cannot be imported"), (b"PK\x03\x04" + bytes(100), "is damaged"), (zipped({}), "is an empty zip"),
-     (zipped({"hesper.json": "{"}), "does not have the format"), (zipped(FILES)[:-40], "is damaged")],
+    [(b"not a zip", "cannot be imported"), (b"PK\x03\x04" + bytes(100), "is damaged"), (packed({}), "is an empty zip"),
+     (packed({"hesper.json": "{"}), "does not have the format"), (packed(FILES)[:-40], "is damaged")],
     ids=["no zip", "only a header", "empty", "broken JSON", "truncated"],
 )  # fmt: skip
 def test_an_unreadable_file_is_reported_and_changes_nothing(signed_up: App, data, message):
@@ -267,7 +259,7 @@ def test_an_unreadable_file_is_reported_and_changes_nothing(signed_up: App, data
     choose(app, ("export.zip", data))
     expect(main(app)).to_contain_text(message)
     assert contents(app) == []
-    assert "New notes: 12." in import_file(app, zipped(FILES))
+    assert "New notes: 12." in import_file(app, packed(FILES))
 
 
 def test_scripts_in_imported_names_and_texts_never_run(new_app):
@@ -281,9 +273,9 @@ def test_scripts_in_imported_names_and_texts_never_run(new_app):
         "archived": False, "sortDate": script, "tags": [script], "attachments": [script], "attributes": {"__proto__": script, "pinned": script},
     }  # fmt: skip
     content = json.dumps({"notes": [note], "tags": [script, {"name": script}]})
-    import_file(app, zipped({f"{script}.md": script, "../../etc/passwd.md": "up", "hesper.json": content}))
+    import_file(app, packed({f"{script}.md": script, "../../etc/passwd.md": "up", "hesper.json": content}))
     app.go("#/")
-    import_file(app, zipped({f"top/<svg onload=xss()>/{script}.md": script}), name=f"{script}.zip")
+    import_file(app, packed({f"top/<svg onload=xss()>/{script}.md": script}), name=f"{script}.zip")
     app.go("#/")
     app.wait_for("copy.notes().length === 2")
     app.page.wait_for_timeout(300)

@@ -7,16 +7,24 @@ import tarfile
 import zipfile
 from hashlib import md5
 from pathlib import Path
+from typing import BinaryIO
 
 PICTURE = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8//8/AwAFAAEKLrTnAAAAAElFTkSuQmCC"
 )
 
 
-def zipped(path: Path, files: dict[str, str | bytes]) -> None:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+def zipped(file: Path | BinaryIO, files: dict[str, str | bytes]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
         for name, data in files.items():
             made.writestr(name, data)
+
+
+def packed(files: dict[str, str | bytes]) -> bytes:
+    """A zip file."""
+    buffer = io.BytesIO()
+    zipped(buffer, files)
+    return buffer.getvalue()
 
 
 def enml(content: str) -> str:
