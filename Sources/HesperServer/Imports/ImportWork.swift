@@ -19,7 +19,9 @@ struct ImportWork: Sendable {
     func run() async throws {
         // A file must not end the server again and again, for example because the work on it takes all memory.
         guard record.attempts < ImportWork.maximumAttempts else {
-            return try await fail("The server ended repeatedly while it worked on the file.")
+            return try await fail(
+                "The server stopped several times while it read this file. Split the file, or ask the operator to read the server's log."
+            )
         }
         try await setAttempts(record.attempts + 1)
         do {
@@ -64,7 +66,7 @@ struct ImportWork: Sendable {
             try Task.checkCancellation()
             worker.logger.error(
                 "An import cannot be read", metadata: ["error": "\(error)", "scope": "\(scope.rawValue)"])
-            try await fail("The server could not read the file. The details are in its log.")
+            try await fail("The server could not read the file. Ask the operator: the details are in the server's log.")
         }
     }
 
