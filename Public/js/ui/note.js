@@ -78,6 +78,8 @@ export const editor = (app, id, tags) => {
   /** The text as it is in the editor. */
   let words = base.value
   let hasTyped = false
+  /** Whether the text was moved to another note. A sync and the editor's own write may both find that the note was deleted. */
+  let hasMoved = false
   /** Whether Shift is pressed. Shift+Enter does not continue a list. */
   let isShift = false
   const undoHistory = new EditHistory()
@@ -217,7 +219,8 @@ export const editor = (app, id, tags) => {
     }
     const place = wasWriting && moveCaret(surface.selected()[0], words, copy.note(into)?.text ?? words)
     app.go(`#/note/${into}`, {replace: true, write: place})
-    toast("rescued")
+    if (!hasMoved) toast("rescued")
+    hasMoved = true
   }
 
   /** @type {SurfaceEvents} */
