@@ -215,7 +215,7 @@ def test_a_disabled_account_is_refused_and_keeps_its_data(small):
         assert (done.returncode, done.stdout) == (0, f"Disabled the account {client.email}.\n")
         while events.next() is not None:
             pass
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 15
         for answer in (client.get("/v1/account"), client.post("/v1/sync", {}), client.get("/v1/events")):
             assert (answer.status_code, answer.json()["slug"]) == (403, "account-disabled")
         with pytest.raises(ErrorResponse) as refused:

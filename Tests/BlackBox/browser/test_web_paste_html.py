@@ -225,7 +225,8 @@ LARGE = {
 }  # fmt: skip
 
 
-def test_two_megabytes_take_less_than_300_ms(browser, server):
+def test_two_megabytes_do_not_take_quadratic_time(browser, server):
+    """Each takes 0.1 to 0.3 s of processor time. The limit is ten times that, because machines differ; quadratic time is minutes."""
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{server.url}/https.html")
@@ -241,7 +242,7 @@ def test_two_megabytes_take_less_than_300_ms(browser, server):
         page.evaluate("([part, size]) => { window.html = part.repeat(Math.ceil(size / part.length)).slice(0, 2 << 20) }", [part, size])
         before = processor_time()  # other tests use the processor at the same time
         page.evaluate("() => { markdownOf(html, 'plain') }")
-        if processor_time() - before > 0.3:
+        if processor_time() - before > 3:
             slow[name] = processor_time() - before
     context.close()
     assert slow == {}

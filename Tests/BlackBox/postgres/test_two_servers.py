@@ -166,7 +166,7 @@ def test_signing_out_ends_streams_on_the_other_server(pair):
             == 204
         )
         assert there.ends()
-        assert time.monotonic() - start < 3
+        assert time.monotonic() - start < 10
         assert pair.phone.get("/v1/account").status_code == 401
         listening(here, 0)
         assert here.next(0.5) is None and not here.has_ended
