@@ -120,6 +120,30 @@ struct SyncTests {
         #expect(try new.notes() == [first: "first, edited", second: "second"])
     }
 
+    /// The server read its clock at some moment between request and response. An offset within these bounds stays.
+    @Test func aSlowResponseDoesNotChangeTheOffsetOfTheClock() throws {
+        let world = SyncWorld()
+        let one = try world.device()
+        func offset() throws -> Int64 { try one.database.read { try $0.clock.offset } }
+        one.intercept = { _, respond in
+            world.clock.advance(by: 2)
+            let response = respond()
+            world.clock.advance(by: 3)
+            return .success(response)
+        }
+        try one.sync()
+        #expect(try offset() == 0)
+        one.clockError.withLock { $0 = -60 }
+        try one.sync()
+        #expect(try offset() == 57_000)
+        one.intercept = { .success($1()) }
+        try one.sync()
+        #expect(try offset() == 60_000)
+        one.clockError.withLock { $0 = 3_600 }
+        try one.sync()
+        #expect(try offset() == -3_600_000)
+    }
+
     @Test func aClockAheadIsStampedAgain() throws {
         let world = SyncWorld()
         let one = try world.device()

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import {createHash, webcrypto} from "node:crypto"
 import test from "node:test"
-import {ClockSource, formatDate, parseDate} from "../../Public/js/model/clock.js"
+import {ClockSource, formatDate, makeClock, parseDate} from "../../Public/js/model/clock.js"
 import {ZERO, hashOf, xor} from "../../Public/js/model/digest.js"
 import {emptyEntity, fold, foldDeleted, membersOf, resolve} from "../../Public/js/model/entity.js"
 import {derivedID, hashOfFile, newID, sha1, sha256, utf8} from "../../Public/js/model/hash.js"
@@ -56,6 +56,30 @@ test("a clock source corrects the wall clock's offset and keeps it", () => {
   const last = "9999-12-31T23:59:59.999Z-ffff-ffffffffffffffff"
   again.observe(last)
   assert.equal(again.tick(wall), `9999-12-31T23:59:59.999Z-ffff-${NODE}`, "the greatest clock does not increase further")
+})
+
+test("a slow response does not change the offset of an exact wall clock", () => {
+  const source = new ClockSource(NODE), sent = parseDate("2026-11-21T08:47:10.000Z") ?? 0
+  const learn = (/** @type {number} */ server, /** @type {number} */ arrival, /** @type {number | undefined} */ start = undefined) =>
+    source.learn(makeClock(server, 0, NODE), arrival, start)
+  learn(sent + 5, sent + 3000, sent)
+  assert.equal(source.saved.offset, 0, "the server read its clock at once, the response took 3 s")
+  learn(sent + 2995, sent + 3000, sent)
+  assert.equal(source.saved.offset, 0, "the request took 3 s")
+  learn(sent + 3100, sent + 3000, sent)
+  assert.equal(source.saved.offset, 100, "this device's clock is at least 100 ms behind")
+  learn(sent + 3100, sent + 3000, sent + 2900)
+  assert.equal(source.saved.offset, 100)
+  learn(sent + 3100, sent + 3060, sent + 3040)
+  assert.equal(source.saved.offset, 60, "at most 60 ms behind")
+  learn(sent - 3_600_000, sent, sent - 20)
+  assert.equal(source.saved.offset, -3_599_980, "the wall clock was set an hour ahead")
+  learn(sent, sent - 50, sent + 3_600_000)
+  assert.equal(source.saved.offset, 50, "it was set back during the request")
+  learn(sent, sent + 9000)
+  assert.equal(source.saved.offset, 50, "an event may be late")
+  learn(sent, sent - 70)
+  assert.equal(source.saved.offset, 70, "but the server read its clock before it arrived")
 })
 
 test("folding returns whether anything changed", () => {

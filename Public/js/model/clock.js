@@ -64,7 +64,7 @@ export class ClockSource {
     this.saved = {greatest: "", agreed: "", offset: 0, ...saved}
   }
 
-  /** The server's time in ms, as far as it is known: the wall clock, corrected by the last offset learned. */
+  /** The server's time in ms, as far as it is known: the wall clock, corrected by the offset. */
   now(wallMs) {
     return wallMs + this.saved.offset
   }
@@ -93,9 +93,20 @@ export class ClockSource {
     }
   }
 
-  /** Sets the offset between the wall clock and the server's clock. */
-  learn(serverClock, wallMs) {
-    this.saved.offset = partsOf(serverClock).milliseconds - wallMs
+  /**
+   * Corrects the offset between the wall clock and the server's clock. The server's clock was read between two moments, so the
+   * offset has bounds. It is changed only if it is not between them, because the time that a response takes is not an error of
+   * the wall clock.
+   *
+   * @param {string} serverClock
+   * @param {number} receivedMs the wall clock when the server's clock arrived
+   * @param {number} [sentMs] the wall clock when it was requested; none for an event
+   */
+  learn(serverClock, receivedMs, sentMs = -Infinity) {
+    const {milliseconds} = partsOf(serverClock), least = milliseconds - receivedMs
+    // The wall clock was set back during the request if it was sent after it was received.
+    const greatest = Math.max(least, milliseconds - sentMs)
+    this.saved.offset = Math.min(Math.max(this.saved.offset, least), greatest)
     this.observe(serverClock)
   }
 

@@ -29,14 +29,15 @@ const isLarge = ({attribute, value}) =>
  * @param {Copy} copy
  * @param {Push} push that it answers
  * @param {any} answer
+ * @param {number} [sent] when the request was sent, in ms; none for an event
  * @returns {Promise<{refusedClocks: string[], hasNewEdits: boolean}>} the slugs of clocks that were refused, and whether this
  *   made something to send
  */
-export const receive = async (tx, copy, push, answer) => {
+export const receive = async (tx, copy, push, answer, sent) => {
   const moment = Date.now()
   const sync = await tx.get("meta", "sync") ?? {}
   const clock = await clockIn(tx)
-  clock.learn(answer.serverClock, moment)
+  clock.learn(answer.serverClock, moment, sent)
 
   const results = answer.results ?? []
   const refusedClocks = await takeResults(tx, push, results)

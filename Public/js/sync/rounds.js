@@ -72,6 +72,7 @@ export class Rounds {
         continue
       }
       let answer
+      const sent = Date.now()
       this.#hasNewerEvent = false
       try {
         const json = {limit: PAGE, ...token && {syncToken: token}, ...isPush && {changes: changesOf(push, withBases)}}
@@ -88,7 +89,7 @@ export class Rounds {
         hasMore = withBases = true
         continue
       }
-      const {refusedClocks} = await this.#receive(push, answer)
+      const {refusedClocks} = await this.#receive(push, answer, sent)
       if (refusedClocks.includes("clock-reused")) return true
       if (refusedClocks.length) clockRefusals++
       if (clockRefusals > MAX_CLOCK_REFUSALS) throw new Problem({slug: "clocks-refused"})
@@ -110,7 +111,7 @@ export class Rounds {
     return hasNewEdits || this.isSame === false && !this.copy.unsentCount()
   }
 
-  #receive = (push, answer) => this.#change(tx => receive(tx, this.copy, push, answer))
+  #receive = (push, answer, sent) => this.#change(tx => receive(tx, this.copy, push, answer, sent))
   #change = body => this.copy.transaction(STORES, "readwrite", body)
 
   /** The next push, and the token that goes with it. */

@@ -6,7 +6,7 @@ package struct DeviceClock: Sendable, Equatable {
     private var source: ClockSource
     /// The greatest clock that the server accepted or sent. After the server has refused clocks, new clocks follow this clock.
     package private(set) var agreed: Clock?
-    /// The server's time minus this device's time, in milliseconds, when the server last sent its clock.
+    /// An estimate of the server's time minus this device's time, in milliseconds.
     package private(set) var offset: Int64
 
     package init(node: NodeID) {
@@ -30,9 +30,16 @@ package struct DeviceClock: Sendable, Equatable {
         agreed = max(agreed ?? clock, clock)
     }
 
-    /// Records the server's current clock, and updates the offset between this device's time and the server's.
-    mutating func learn(_ serverClock: Clock, wall: Timestamp) {
-        offset = Int64(serverClock.milliseconds) - wall.milliseconds
+    /// Records the server's current clock, and corrects the offset between this device's time and the server's (merge.md, Clocks).
+    /// - Parameters:
+    ///   - sent: this device's time when the request was sent; nil for an event.
+    ///   - received: this device's time when the server's clock arrived.
+    mutating func learn(_ serverClock: Clock, sent: Timestamp?, received: Timestamp) {
+        let server = Int64(serverClock.milliseconds)
+        let least = server - received.milliseconds
+        // If this device's time was set back during the request, `sent` may be later than `received`.
+        let greatest = sent.map { max(least, server - $0.milliseconds) } ?? .max
+        offset = min(max(offset, least), greatest)
         observe(serverClock)
     }
 

@@ -15,6 +15,8 @@ package struct PushBatch: Sendable, Equatable {
     var deletions: [LocalDeletion] = []
     /// Whether the push resends data that a restored server lacks.
     var isRelay = false
+    /// This device's time when the push was sent; nil for an event, which answers no request.
+    var sent: Timestamp?
 
     package var isEmpty: Bool { parts.isEmpty && deletions.isEmpty }
     var count: Int { parts.count + deletions.count }

@@ -21,7 +21,9 @@ extension RecordsTransaction {
     /// Processes a page.
     /// - Parameter push: the push that the page answers; empty for an event.
     func receive(_ page: JSON, answering push: PushBatch) throws -> Received {
-        if let serverClock = page["serverClock"]?.clock { try withClock { $0.learn(serverClock, wall: now) } }
+        if let serverClock = page["serverClock"]?.clock {
+            try withClock { $0.learn(serverClock, sent: push.sent, received: now) }
+        }
         let isReading = try sync.isReading
         let results = page["results"]?.elements ?? []
         var received = Received()

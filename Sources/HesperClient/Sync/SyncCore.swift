@@ -236,6 +236,7 @@ package struct SyncCore: Sendable {
             ("changes", push.isEmpty ? nil : push.changes(withBases: round.withBases)),
         ])
         number += 1
+        push.sent = transaction.now
         request = (number, push)
         hasNewerEvent = false
         let headers = ["content-type": "application/json"]

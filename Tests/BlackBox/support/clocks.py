@@ -34,9 +34,9 @@ def parts(text: str) -> tuple[int, int, str]:
 class ClockSource:
     """Generates the clocks of one device.
 
-        `wall` is the device's wall clock, which may be wrong. `offset` is the measured difference to the server's clock, in
+    `wall` is the device's wall clock, which may be wrong. `offset` is the estimated difference to the server's clock, in
     milliseconds.
-        """
+    """
 
     def __init__(self, node: str, wall: Callable[[], int] = wall):
         self.node, self.wall = node, wall
@@ -68,9 +68,16 @@ class ClockSource:
         self.confirmed = max(self.confirmed, other)
         self.greatest = max(self.greatest, other)
 
-    def adjust_offset(self, server_clock: str) -> None:
-        """Measures the offset from `serverClock`, which every sync response carries."""
-        self.offset = parts(server_clock)[0] - self.wall()
+    def adjust_offset(self, server_clock: str, sent: float) -> None:
+        """Corrects the offset by `serverClock`, which every sync response carries.
+
+        The server read its clock after the request was sent, at the wall clock `sent`, and before the response arrived. The
+        offset changes only if this cannot be true, because the time that a response takes is not an error of the wall clock.
+        """
+        server = parts(server_clock)[0]
+        least = server - self.wall()
+        greatest = max(least, server - sent)  # `sent` is later if the wall clock was set back during the request
+        self.offset = min(max(self.offset, least), greatest)
         self.observe(server_clock)
 
     def reset_to_confirmed(self) -> None:

@@ -263,11 +263,12 @@ class Device(Edits):
         return self.started_over or (self.last_sync is not None and self.clock.wall() - self.last_sync > DAY)
 
     def send(self, push: Push, limit: int | None = None) -> dict:
+        push.sent = self.clock.wall()
         return self.client.sync(push.changes(self.server_may_lack_bases) if push else None, since=push.token, limit=limit)
 
     def receive(self, push: Push, response: dict) -> None:
         """Applies a response: results, changes, token. A client with a database does this in one transaction."""
-        self.clock.adjust_offset(response["serverClock"])
+        self.clock.adjust_offset(response["serverClock"], push.sent)
         results = {(result.get("uniqueID") or "").lower(): result for result in response["results"]}
         restamp_slugs = self.apply_results(push, results)
         for section, items in response["changes"].items():

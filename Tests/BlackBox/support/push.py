@@ -1,5 +1,6 @@
 """Builds the pushes of a device: edits, new objects, DeletedObjects."""
 
+import math
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,6 +34,7 @@ class Push:
     """One push: edits by (object, attribute), new objects' types and immutable properties by ID, DeletedObjects by ID.
 
     `token` is the sync token sent with it. `relayed`: it restores what a restored server lacks, possibly edits of other devices.
+    `sent`: the wall clock, in milliseconds, when it was sent; minus infinity if that is not known.
     """
 
     edits: dict[tuple[str, str], Unsent]
@@ -40,6 +42,7 @@ class Push:
     deletions: dict[str, dict]
     token: str | None
     relayed: bool = False
+    sent: float = -math.inf
 
     def __bool__(self) -> bool:
         return bool(self.edits or self.fixed or self.deletions)
