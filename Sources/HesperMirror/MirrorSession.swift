@@ -230,7 +230,7 @@ extension AttachmentPlan.Action {
         case .adopt: "Files that are equal to attachments"
         case .replace: "Changed files that become new attachments"
         case .follow: "Files that were moved"
-        case .handOver: "Attachments that another note gets"
+        case .handOver: "Attachments that are moved to another note"
         case .make, .fetch: "Attachments that become files"
         case .renew: "Files that are moved like their attachments"
         case .trash: "Files that are moved to \(Trash.path), because their attachments were removed"

@@ -148,7 +148,7 @@ extension Problem.Slug {
             Kind(
                 403, "The access token does not allow this",
                 meaning:
-                    "The request was sent with an access token whose scopes do not include it, or that is restricted to a "
+                    "The request was sent with an access token whose scopes do not permit it, or that is restricted to a "
                     + "tag. Nothing was changed.",
                 remedy:
                     "Use a token with the scope that `detail` names. Some requests, such as those that change the account, "

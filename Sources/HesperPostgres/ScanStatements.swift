@@ -5,7 +5,7 @@ import HesperStore
 /// many rows the scope has. Types that Hesper defines are written into the SQL text. Other types are arguments.
 struct ScanStatements {
     let reach: ScanFilter
-    /// The types of app objects that the scan names, in the order of the arguments.
+    /// The types of app objects to which the scan is limited, in the order of the arguments.
     private let types: [String]
 
     /// The maximum number of types of app objects for which the statement has a part for each type. If the scan names more types,

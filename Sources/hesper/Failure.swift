@@ -10,7 +10,7 @@ struct Failure: Error, Equatable {
         case unusableData = 65
         /// A temporary failure. A retry may succeed.
         case tryLater = 75
-        /// The access token is not valid.
+        /// The access token is invalid or does not permit the request.
         case noPermission = 77
         /// A setting is invalid.
         case settings = 78

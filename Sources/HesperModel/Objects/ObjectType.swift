@@ -14,7 +14,8 @@ public struct ObjectType: Hashable, Sendable {
 
     private init(unchecked name: String) { self.name = name }
 
-    /// Whether objects of the type may have texts, which are rescued from a deletion that had not seen them.
+    /// Whether objects of the type may have texts. If a device deletes an object before it has received a change of a text, the
+    /// text is rescued.
     public var hasTexts: Bool { self == .note || isAppDefined }
 
     /// Whether an app defines the type.

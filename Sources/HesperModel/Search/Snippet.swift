@@ -81,8 +81,8 @@ extension SearchQuery {
                 TermScalar.of(scalar) { made in
                     switch made.kind {
                     case .ignored: break
-                    // "½" is normalized to 1, slash, 2. The slash ends the term "1", so the bytes of the match are counted again
-                    // from the next term on.
+                    // "½" is normalized to 1, slash, 2. The slash ends the term "1". The next term is a match of its own, so
+                    // the count of its bytes begins anew.
                     case .separator where left > 0: left = term.text.utf8.count
                     default: left -= UTF8.width(made.scalar)
                     }

@@ -15,7 +15,7 @@ extension TokenAccess {
                 .insufficientScope,
                 """
                 This access token is restricted to a tag. It can only be used to read and write single notes, to list notes \
-                with sort, and to get its tag with name.
+                with the parameter sort, and to get its tag with the parameter name.
                 """)
         }
         guard allows(rule.scope) else {

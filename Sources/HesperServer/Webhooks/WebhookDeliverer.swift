@@ -294,7 +294,8 @@ actor WebhookDeliverer {
         try Task.checkCancellation()
         meter.count(isDelivered: attempt.isDelivered)
         if attempt.isDelivered { progress.succeed(event, at: attempt.lastAttemptDate) }
-        // If the outcome cannot be recorded, for example because the disk is full, a delivered event is not sent again meanwhile.
+        // As long as the outcome cannot be recorded, for example because the disk is full, the delivered event is not sent
+        // again.
         self.progress[id] = Remembered(progress: progress, date: now())
         let (lease, current) = (lease, progress)
         let delay = WebhookDeliverer.delay(after: webhook.failures + 1)
