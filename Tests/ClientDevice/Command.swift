@@ -2,8 +2,9 @@ import HesperClient
 
 /// What a test tells the device to do. Each command is one call of the library, or a few.
 enum Command: Decodable {
-    /// Opens the local copy. `wall` is the offset of the device's wall clock in milliseconds.
-    case open(wall: Int64?)
+    /// Opens the local copy. `wall` is the offset of the device's wall clock in milliseconds. `isOld`: the app is an earlier version,
+    /// in which a recipe has only a title.
+    case open(wall: Int64?, isOld: Bool?)
     /// Closes it, as the end of the app's process does.
     case close
     case setWall(Int64)
@@ -21,13 +22,16 @@ enum Command: Decodable {
     case makeContact(id: String?, name: String, mobile: String, work: String)
     /// Inserts contacts in transactions of 1,000.
     case makeContacts(count: Int)
+    case makeRecipe(id: String?, title: String, method: String, tips: String)
     /// Edits a property. Members of sets are written as in the protocol: `tags.<ID>` with true or false.
-    case edit(type: String, id: String, attribute: String, value: Scalar)
+    case edit(type: String, id: String, attribute: String, value: Scalar?)
     /// Replaces the text of a note, unless it is not `base` any more. The result is whether it was.
     case replaceText(note: String, base: String, text: String)
     /// Deletes an object, and sends the deletion at once unless `isHeld`.
     case delete(type: String, id: String, isHeld: Bool?)
     case attach(file: String, note: String, filename: String, mimeType: String)
+    /// Adds a file to a recipe. The property is `photo` or `scan`.
+    case attachToRecipe(file: String, recipe: String, property: String, filename: String, mimeType: String)
     case undo
     case redo
 
@@ -35,6 +39,9 @@ enum Command: Decodable {
     case notes
     case tags
     case contacts
+    case recipes
+    /// The texts that the method of a recipe has had, newest first.
+    case formerMethods(String)
     case count(type: String)
     /// Downloads an attachment. The result is its bytes in Base64, or null.
     case download(String)
@@ -90,4 +97,24 @@ struct Contact: SyncedObject {
     @Merged var work = ""
     @Merged var calls = Counter()
     @Merged var groups = MergedSet<String>()
+}
+
+/// A type of the app with texts that merge and with files.
+struct Recipe: SyncedObject {
+    static let objectType = "recipe"
+
+    var id = ObjectID<Recipe>()
+    @Merged var title = ""
+    @Merged var method: MergedText = ""
+    @Merged var tips: MergedText = ""
+    @Merged var photo: Attachment.ID?
+    @Merged var scan: Attachment.ID?
+}
+
+/// ``Recipe`` in an earlier version of the app.
+struct OldRecipe: SyncedObject {
+    static let objectType = "recipe"
+
+    var id = ObjectID<OldRecipe>()
+    @Merged var title = ""
 }

@@ -9,6 +9,7 @@ actor Device {
     /// The difference of this device's wall clock to the real one, in milliseconds.
     private let wall = Locked<Int64>(0)
     private var opened: LocalStore?
+    private var isOld = false
 
     init(folder: URL) { self.folder = folder }
 
@@ -28,13 +29,14 @@ actor Device {
         opened = try await LocalStore(
             at: file, FolderMemory(folder: folder.appending(path: "state")),
             now: { Timestamp(clamping: LocalDatabase.wallClock().milliseconds + wall.withLock { $0 }) },
-            [Contact.self])
+            [Contact.self, isOld ? OldRecipe.self : Recipe.self])
     }
 
     func carryOut(_ command: Command) async throws -> any Encodable & Sendable {
         switch command {
-        case .open(let offset):
+        case .open(let offset, let isOld):
             wall.withLock { $0 = offset ?? 0 }
+            self.isOld = isOld ?? false
             try await open()
         case .close:
             await opened?.suspend()
@@ -64,8 +66,15 @@ actor Device {
             contact.id = try id.map(identifier) ?? contact.id
             (contact.name, contact.mobile, contact.work) = (name, mobile, work)
             return try await store.insert(contact).id
+        case .makeRecipe(let id, let title, let method, let tips):
+            var recipe = Recipe()
+            recipe.id = try id.map(identifier) ?? recipe.id
+            recipe.title = title
+            (recipe.method, recipe.tips) = (MergedText(method), MergedText(tips))
+            return try await store.insert(recipe).id
         case .makeContacts(let count): try await makeContacts(count)
-        case .edit(let type, let id, let attribute, let value): try await edit(type, id, attribute, value)
+        case .edit(let type, let id, let attribute, let value):
+            try await edit(type, id, attribute, value ?? .null)
         case .replaceText(let id, let base, let text):
             return try await store.write { tx in
                 guard var note = try tx.get(try identifier(id) as Note.ID), note.text.string == base else {
@@ -81,12 +90,19 @@ actor Device {
             case Tag.objectType: try await store.delete(try identifier(id) as Tag.ID)
             case Attachment.objectType: try await store.delete(try identifier(id) as Attachment.ID)
             case Contact.objectType: try await store.delete(try identifier(id) as Contact.ID)
+            case OldRecipe.objectType where isOld: try await store.delete(try identifier(id) as OldRecipe.ID)
+            case Recipe.objectType: try await store.delete(try identifier(id) as Recipe.ID)
             default: throw InvalidCommand(type)
             }
             if isHeld != true { try await store.sendDeletionsNow() }
         case .attach(let file, let note, let filename, let mimeType):
             let note: Note.ID = try identifier(note)
             return try await store.attach(URL(filePath: file), to: note, filename: filename, mimeType: mimeType).id
+        case .attachToRecipe(let file, let id, let property, let filename, let mimeType):
+            return try await store.attach(
+                URL(filePath: file), to: try identifier(id) as Recipe.ID,
+                as: property == "photo" ? \.photo : \.scan, filename: filename, mimeType: mimeType
+            ).id
         case .undo: return try await store.undo()
         case .redo: return try await store.redo()
         case .note(let id): return try await store.get(try identifier(id) as Note.ID).map(NoteReport.init)
@@ -95,6 +111,9 @@ actor Device {
             return Dictionary(
                 uniqueKeysWithValues: try await store.all(Tag.self).map { ($0.id.description, $0.name) })
         case .contacts: return try await store.all(Contact.self)
+        case .recipes where isOld: return try await store.all(OldRecipe.self)
+        case .recipes: return try await store.all(Recipe.self)
+        case .formerMethods(let id): return try await store.formerTexts(of: try identifier(id) as Recipe.ID, \.$method)
         case .count(let type):
             guard type == Contact.objectType else { throw InvalidCommand(type) }
             return try await store.count(Contact.self)
@@ -151,6 +170,19 @@ actor Device {
             let attachment: Attachment.ID = try identifier(member)
             try await update(id) { (note: inout Note) in note.attachments.set(attachment, value.bool) }
         case (Tag.objectType, "name"): try await update(id) { (tag: inout Tag) in tag.name = value.string }
+        case (OldRecipe.objectType, "attributes") where isOld && member == "title":
+            try await update(id) { (recipe: inout OldRecipe) in recipe.title = value.string }
+        case (Recipe.objectType, _):
+            try await update(id) { (recipe: inout Recipe) in
+                switch attribute {
+                case "attributes.title": recipe.title = value.string
+                case "texts.method": recipe.method.string = value.string
+                case "texts.tips": recipe.tips.string = value.string
+                case "files.photo": recipe.photo = Attachment.ID(value.string)
+                case "files.scan": recipe.scan = Attachment.ID(value.string)
+                default: throw InvalidCommand(attribute)
+                }
+            }
         case (Contact.objectType, "attributes"):
             try await update(id) { (contact: inout Contact) in
                 switch member {

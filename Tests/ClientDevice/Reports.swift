@@ -56,14 +56,16 @@ extension StatusReport {
 
 struct NoticeReport: Encodable {
     let kind: String
-    let note: Note.ID
-    let continuation: Note.ID?
+    let objectType: String
+    let uniqueID: String
+    let continuation: String?
     let texts: [String]
 
     init(_ notice: SyncNotice) {
         kind = "\(notice.kind)"
-        note = notice.note
-        continuation = notice.continuation
+        objectType = notice.objectType
+        uniqueID = notice.objectID.uuidString.lowercased()
+        continuation = notice.continuation?.uuidString.lowercased()
         texts = notice.texts
     }
 }

@@ -63,6 +63,8 @@ enum Readme {
         static let objectType = "recipe"
         var id = ObjectID<Recipe>()
         @Merged var title = ""
+        @Merged var method: MergedText = ""
+        @Merged var photo: Attachment.ID?
         @Merged var cooked = Counter()
     }
     // end

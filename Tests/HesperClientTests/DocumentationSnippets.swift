@@ -30,6 +30,8 @@ enum Snippets {
         @Merged var tags = MergedSet<ObjectID<Tag>>()
         @Merged var labels: MergedSet<String> = []
         @Merged var cooked = Counter()
+        @Merged var method: MergedText = ""
+        @Merged var photo: Attachment.ID?
     }
     // end
 
@@ -241,6 +243,15 @@ enum Snippets {
         let bytes = try await store.download(attachment.id)
         // end
         return (try await store.get(note.id) ?? note, bytes)
+    }
+
+    static func attaching(_ store: LocalStore, _ photo: URL, to soup: Recipe) async throws -> Recipe {
+        // snippet: attach-to-property
+        let attachment = try await store.attach(photo, to: soup.id, as: \.photo)
+        try await store.update(soup.id) { $0.photo = nil }
+        try await store.update(soup.id) { $0.photo = attachment.id }
+        // end
+        return try await store.get(soup.id) ?? soup
     }
 
     static func saving(_ url: URL, _ rescued: URL) async throws -> LocalStore? {

@@ -173,9 +173,13 @@ import Testing
         let photo = FileManager.default.temporaryDirectory.appending(path: "soup-\(UUID()).jpg")
         try Data("a photo".utf8).write(to: photo)
         defer { try? FileManager.default.removeItem(at: photo) }
-        let (note, bytes) = try await Snippets.attaching(try await server.openStore(), photo)
+        let store = try await server.openStore(Snippets.Recipe.self)
+        let (note, bytes) = try await Snippets.attaching(store, photo)
         #expect(bytes == Data("a photo".utf8))
         #expect(note.attachments.count == 1)
+        let soup = try await store.insert(Snippets.Recipe(title: "Soup"))
+        let attached = try await Snippets.attaching(store, photo, to: soup)
+        #expect(try await store.data(of: #require(attached.photo)) == Data("a photo".utf8))
     }
 
     @Test func aDamagedFile() async throws {

@@ -91,7 +91,9 @@ import Testing
             }
         }
         let notice = try #require(try await notices.next()?.first)
-        #expect(notice.kind == .merged && notice.note.uniqueID == note && notice.texts == ["green"])
+        #expect(
+            notice.kind == .merged && notice.objectID == ObjectID<HesperClient.Note>(note).uuid
+                && notice.texts == ["green"])
         let change = try #require(try await shelf.next()?.first)
         #expect(change.attribute == "sortDate" && change.value == "x" && change.code == "invalid-field")
         try await store.dismiss(notice)

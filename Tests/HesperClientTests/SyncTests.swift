@@ -255,7 +255,7 @@ struct SyncTests {
         }
     }
 
-    /// The library does not edit texts and files of app objects yet. It keeps those that another client set.
+    /// Registers that the app does not declare are kept, and given back to a restored server.
     @Test func textsAndFilesOfAppObjectsAreCarried() throws {
         let world = SyncWorld()
         let (one, other) = (try world.device(), try world.device())

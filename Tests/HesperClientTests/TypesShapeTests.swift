@@ -31,10 +31,66 @@ private struct WithArray: SyncedObject {
     @Merged var listing = Listing()
 }
 
-private struct Texted: SyncedObject {
-    static let objectType = "texted"
-    var id = ObjectID<Texted>()
-    @Merged var method = MergedText()
+private struct Section: MergedRecord { var method = MergedText() }
+private struct TextInRecord: SyncedObject {
+    static let objectType = "textInRecord"
+    var id = ObjectID<TextInRecord>()
+    @Merged var section = Section()
+}
+
+private struct Cover: MergedRecord { var photo: HesperClient.Attachment.ID? }
+private struct FileInRecord: SyncedObject {
+    static let objectType = "fileInRecord"
+    var id = ObjectID<FileInRecord>()
+    @Merged var cover = Cover()
+}
+
+private struct Filed: SyncedObject {
+    static let objectType = "filed"
+    var id = ObjectID<Filed>()
+    @Merged var photo: HesperClient.Attachment.ID? = HesperClient.Attachment.ID()
+}
+
+private struct FiveTexts: SyncedObject {
+    static let objectType = "fiveTexts"
+    var id = ObjectID<FiveTexts>()
+    @Merged var one = MergedText()
+    @Merged var two = MergedText()
+    @Merged var three = MergedText()
+    @Merged var four = MergedText()
+    @Merged var five = MergedText()
+}
+
+private struct SameName: SyncedObject {
+    static let objectType = "sameName"
+    var id = ObjectID<SameName>()
+    @Merged var method = ""
+    @Merged var steps = MergedText()
+
+    struct CodingKeys: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+        static let id = CodingKeys(stringValue: "id")
+        static let method = CodingKeys(stringValue: "method")
+    }
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(ObjectID<SameName>.self, forKey: .id)
+        _method = try container.decode(Merged<String>.self, forKey: .method)
+        _steps = try container.decode(Merged<MergedText>.self, forKey: .method)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(_method, forKey: .method)
+        try container.encode(_steps, forKey: .method)
+    }
 }
 
 private struct Named: SyncedObject {
@@ -93,7 +149,11 @@ private struct Sided: SyncedObject {
         (Constant.self, "Constant.id must be declared with var and must be in CodingKeys."),
         (Left.self, "Left.other must be in CodingKeys."),
         (WithArray.self, "WithArray.listing.names cannot be merged: Array<String>"),
-        (Texted.self, "Texted.method must not be a MergedText: only Note has one in this version. Use a String."),
+        (TextInRecord.self, "TextInRecord.section.method must be a property of TextInRecord, not of a record"),
+        (FileInRecord.self, "FileInRecord.cover.photo must be a property of FileInRecord, not of a record"),
+        (Filed.self, "Filed.photo must be nil by default"),
+        (FiveTexts.self, "FiveTexts must have at most 4 properties of type MergedText."),
+        (SameName.self, "SameName.method must be unique: two properties have this name."),
         (Named.self, "Named.objectType must match"), (Foreign.self, "Foreign.objectType must not be \"note\""),
         (Long.self, "Long.aNameThatIsTooLongForASetOfTags must have a name of at most 27"),
         (Umlaut.self, "Umlaut.größe must have a name"),

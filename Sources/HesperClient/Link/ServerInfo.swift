@@ -18,6 +18,9 @@ package struct ServerInfo: Sendable, Equatable {
         "sync", "attachments", "uploads", "objects", "deleted-objects", "digests", "text-descent",
     ]
 
+    /// The features without which a server rejects some fields, which then wait.
+    package static let optionalFeatures: Set<String> = ["object-texts", "object-files"]
+
     /// The required features that the server lacks because it is too old.
     package var missingFeatures: [String] { ServerInfo.requiredFeatures.filter { !features.contains($0) } }
 

@@ -18,6 +18,7 @@ extension RecordsTransaction {
         try withSync { sync in
             sync.signInAgain = nil
             sync.hasReusedClocks = false
+            sync.features = nil
         }
         if hasReusedClocks { try stampAgain() }
     }

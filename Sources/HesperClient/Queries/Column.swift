@@ -26,6 +26,7 @@ enum Column: Sendable, Equatable {
         case .counter: self = .counter(name)
         case .set: self = .set(name, absent: shape.defaults.keys.filter { $0.hasPrefix(name + ".") })
         case .text: self = .attribute(name, absent: .value(.string("")))
+        case .file: self = .attribute(name, absent: .value(.null))
         case .scalar:
             if case .field(let other)? = shape.names.isBuiltIn ? HesperModel.Field(rawValue: name)?.defaultValue : nil {
                 self = .attribute(name, absent: .attribute(other.rawValue))

@@ -63,7 +63,7 @@ struct RecordShape<Record: MergedRecord>: Sendable {
     ) -> [(suffix: String, value: Value)] {
         let id = "7c3e1c52-8f0a-4f57-9f0e-2d8b5a1c6e94"
         switch property.kind {
-        case .record, .text: return []
+        case .record, .text, .file: return []
         case .counter: return [(".0000000000000001", .integer(1))]
         case .set: return [(".\(id)", .bool(true)), (".1", .bool(true))] + setAlternatives
         case .scalar:

@@ -38,6 +38,26 @@ package enum AttributeName {
     /// The name of the register that states whether a note has an attachment.
     package static func attachment(_ id: UniqueID) -> String { "attachments.\(id)" }
 
+    /// The name of a text of an app's object.
+    package static func namedText(_ name: String) -> String { "texts.\(name)" }
+    /// The name of a file of an app's object. The value is the ID of an attachment, or null.
+    package static func file(_ name: String) -> String { "files.\(name)" }
+
+    /// Whether an attribute is a text that the server merges: the text of a note, or a text of an app's object.
+    package static func isText(_ attribute: String) -> Bool { attribute == text || attribute.hasPrefix("texts.") }
+
+    /// The attachment that an object holds if this register has this value; nil if there is none.
+    package static func heldAttachment(_ attribute: String, _ value: Value?) -> UniqueID? {
+        guard attribute.hasPrefix("attachments.") || attribute.hasPrefix("files.") else { return nil }
+        return Attribute(attribute)?.heldAttachment(value)
+    }
+
+    /// The feature without which a server rejects an attribute; nil if every server accepts it.
+    static func feature(of attribute: String) -> String? {
+        if attribute.hasPrefix("texts.") { return "object-texts" }
+        return attribute.hasPrefix("files.") ? "object-files" : nil
+    }
+
     /// The attributes of notes whose values are sets of IDs. A set has one register for each member.
     static let members: Set<String> = ["tags", "attachments"]
     /// The fields of attachments, which are set once.

@@ -25,6 +25,11 @@ extension JSON {
         )
     }
 
+    /// This JSON object with further members. Members that are nil or null are left out.
+    func adding(_ members: [(String, JSON?)]) -> JSON {
+        .object(JSONObject(members: self.members + JSON(members: members).members))
+    }
+
     /// Reads JSON that this library wrote or the server sent.
     package init(text: String) throws(Problem) {
         var text = text

@@ -5,11 +5,22 @@ package struct LocalDeletion: Sendable, Equatable {
     package var deleted: DeletedObject
     /// The time until which the deletion can be undone and is not sent; nil if it is being sent.
     package var heldUntil: Timestamp?
-    /// For a note: the clock of the text that the user saw; `""` if there was none (clients.md, rule 4).
-    package var textSeen: String?
-    /// For a note: the clocks of the texts that this device wrote after `textSeen` and that the server has not acknowledged, but
-    /// may have received.
-    package var textAfter: [Clock] = []
+    /// What the user saw of the object's texts, by attribute (clients.md, rule 4). A text that is not listed was not seen. Nil if
+    /// all texts count as seen, or if the object cannot have texts.
+    package var seenTexts: [String: SeenText]?
+
+    package struct SeenText: Sendable, Equatable {
+        /// The clock of the text that the user saw; nil if the server has acknowledged none.
+        package var clock: Clock?
+        /// The clocks of the texts that this device wrote after `clock` and that the server has not acknowledged, but may have
+        /// received.
+        package var after: [Clock] = []
+
+        package init(clock: Clock? = nil, after: [Clock] = []) {
+            self.clock = clock
+            self.after = after
+        }
+    }
 
     package init(_ deleted: DeletedObject, heldUntil: Timestamp?) {
         self.deleted = deleted
@@ -33,16 +44,46 @@ package struct LocalDeletion: Sendable, Equatable {
             ("uniqueID", .string(deleted.uniqueID.description)), ("objectType", .string(deleted.objectType.name)),
             ("mergedInto", deleted.mergedInto.map { .string($0.description) }),
             ("rescuedInto", deleted.rescuedInto.map { .string($0.description) }),
-            ("deletionDate", .string(deleted.deletionDate.description)), ("textSeen", textSeen.map(JSON.string)),
-            ("textAfter", textAfter.isEmpty ? nil : JSON(clocks: textAfter)),
-        ])
+            ("deletionDate", .string(deleted.deletionDate.description)),
+        ]).adding(seenMembers)
+    }
+
+    /// The members that state what the user saw: of the text of a note, or of the texts of an app's object, by name.
+    private var seenMembers: [(String, JSON?)] {
+        guard let seenTexts else { return [] }
+        if deleted.objectType == .note {
+            let text = seenTexts[AttributeName.text] ?? SeenText()
+            return [
+                ("textSeen", .string(text.clock?.description ?? "")),
+                ("textAfter", text.after.isEmpty ? nil : JSON(clocks: text.after)),
+            ]
+        }
+        let texts = seenTexts.sorted { $0.key < $1.key }
+            .map { (name: AttributeName.split($0.key).key ?? "", text: $0.value) }
+        var seen: [(String, JSON?)] = []
+        var after: [(String, JSON?)] = []
+        for (name, text) in texts {
+            seen.append((name, text.clock.map { .string($0.description) }))
+            if !text.after.isEmpty { after.append((name, JSON(clocks: text.after))) }
+        }
+        return [("textsSeen", JSON(members: seen)), ("textsAfter", after.isEmpty ? nil : JSON(members: after))]
     }
 
     init?(change: JSON, heldUntil: Timestamp?) {
         guard let deleted = DeletedObject(json: change) else { return nil }
         self.init(deleted, heldUntil: heldUntil)
-        textSeen = change["textSeen"]?.string
-        textAfter = change["textAfter"]?.clocks ?? []
+        if let clock = change["textSeen"] {
+            let after = change["textAfter"]?.clocks ?? []
+            seenTexts = [AttributeName.text: SeenText(clock: clock.clock, after: after)]
+        } else if let clocks = change["textsSeen"] {
+            let after = change["textsAfter"]
+            let names = Set(clocks.members.map(\.name)).union(after?.members.map(\.name) ?? [])
+            seenTexts = [:]
+            for name in names {
+                let text = SeenText(clock: clocks[name]?.clock, after: after?[name]?.clocks ?? [])
+                seenTexts?[AttributeName.namedText(name)] = text
+            }
+        }
     }
 }
 

@@ -6,7 +6,7 @@ package struct LocalEdit: Sendable, Equatable {
     package var clock: Clock
     /// Whether the edit waits because the account is full (clients.md, rule 14).
     package var isHeld = false
-    /// For an edit of a note's text: the earlier texts from which the new text descends.
+    /// For an edit of a text: the earlier texts from which the new text descends.
     package var descent: Descent?
 
     package init(_ value: Value, at clock: Clock, descent: Descent? = nil) {
@@ -24,8 +24,8 @@ package struct LocalEdit: Sendable, Equatable {
         /// The text that was sent last; nil until `after` is full. While it is set, this text is sent again instead of a newer
         /// text, because `after` has no room for another clock.
         package var last: Sent?
-        /// Whether the text was moved to another note. If so, the text of the base is sent too, because the clock alone does not
-        /// identify the base in the other note.
+        /// Whether the text was moved to another object. If so, the text of the base is sent too, because the clock alone does not
+        /// identify the base in the other object.
         package var isMoved = false
 
         package init(base: Base? = nil) { self.base = base }
@@ -51,11 +51,11 @@ package struct LocalEdit: Sendable, Equatable {
 
     package var cell: Cell { Cell(value, at: clock) }
 
-    /// Whether the edit sets a note's text, or an app-defined attribute to a string. Such an edit is held when the account is full,
+    /// Whether the edit sets a text, or an app-defined attribute to a string. Such an edit is held when the account is full,
     /// while other edits of the object are sent again (clients.md, rule 14).
     func isLarge(_ attribute: String) -> Bool {
         guard case .string = value else { return false }
-        return attribute == AttributeName.text || attribute.hasPrefix("attributes.")
+        return AttributeName.isText(attribute) || attribute.hasPrefix("attributes.")
     }
 }
 

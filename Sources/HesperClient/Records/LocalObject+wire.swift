@@ -33,9 +33,7 @@ extension LocalObject {
     /// - Parameters:
     ///   - fixed: fields that are set once.
     ///   - cells: registers.
-    static func change(
-        id: UniqueID, type: String, fixed: [String: Value], cells: [String: Cell], descent: [(String, JSON?)] = []
-    ) -> JSON {
+    static func change(id: UniqueID, type: String, fixed: [String: Value], cells: [String: Cell]) -> JSON {
         var members: [(String, JSON)] = [("uniqueID", .string(id.description))]
         if TypeName.section(of: type) == "objects" { members.append(("objectType", .string(type))) }
         members += fixed.sorted { $0.key < $1.key }.map { ($0.key, $0.value.json) }
@@ -63,6 +61,6 @@ extension LocalObject {
         }
         members += values
         if !clocks.isEmpty { members.append(("clocks", .object(JSONObject(clocks)))) }
-        return .object(JSONObject(members: JSONObject(members).members + JSON(members: descent).members))
+        return .object(JSONObject(members))
     }
 }

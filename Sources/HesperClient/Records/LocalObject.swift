@@ -35,6 +35,14 @@ package struct LocalObject: Sendable, Equatable {
         self.type = type
     }
 
+    /// The names of the object's texts, in order.
+    package var texts: [String] {
+        Set(registers.keys).union(edits.keys).filter(AttributeName.isText).sorted()
+    }
+
+    /// The unsent texts, by attribute.
+    package var unsentTexts: [String: LocalEdit] { edits.filter { AttributeName.isText($0.key) } }
+
     package var isPending: Bool { made != nil || !edits.isEmpty }
     /// Whether the object or one of its edits waits because the account is full.
     package var isHeld: Bool { made?.isHeld == true || edits.values.contains(where: \.isHeld) }
@@ -51,7 +59,7 @@ package struct LocalObject: Sendable, Equatable {
 
     /// Whether the app sees an unsent edit, rather than the acknowledged value.
     func isVisible(_ edit: LocalEdit, _ attribute: String) -> Bool {
-        guard attribute != AttributeName.text, let acknowledged = registers[attribute] else { return true }
+        guard !AttributeName.isText(attribute), let acknowledged = registers[attribute] else { return true }
         return acknowledged.clock < edit.clock
     }
 

@@ -13,11 +13,14 @@ package struct ShelvedChange: Sendable, Equatable {
     package var isDeletion = false
     package var slug: String
     package var detail: String
+    /// The clock of the rejected edit; nil if the object itself or its deletion was rejected.
+    package var clock: Clock?
     package var moment: Timestamp
 
     var json: JSON {
         JSON(members: [
             ("type", .string(type)), ("attribute", attribute.map(JSON.string)), ("value", value?.json),
+            ("clock", clock.map { .string($0.description) }),
             ("isDeletion", isDeletion ? true : nil), ("slug", .string(slug)), ("detail", .string(detail)),
             ("moment", .integer(moment.milliseconds)),
         ])
@@ -29,16 +32,20 @@ package struct Notice: Sendable, Equatable {
     package enum Kind: String, Sendable {
         /// Two devices replaced the same words, and a merge kept one version. The versions that it did not keep are in `texts`.
         case merged
-        /// The note was deleted on another device while this device had unsent changes of its text. The unsent text is
-        /// now in the note `into`.
+        /// The object was deleted on another device while this device had unsent changes of its texts. The unsent texts are
+        /// now in the object `into`.
         case rescued
-        /// This device deleted the note without having received all of its text. The missing text is now in the note `into`.
+        /// This device deleted the object without having received all of its texts. The missing texts are now in the object
+        /// `into`.
         case unseen
     }
 
     package var number: Int64 = 0
     package var kind: Kind
     package var id: UniqueID
+    package var type: String
+    /// The text that was merged; nil for other kinds.
+    package var attribute: String?
     package var into: UniqueID?
     package var texts: [String] = []
     package var clock: Clock?
@@ -46,7 +53,8 @@ package struct Notice: Sendable, Equatable {
 
     var json: JSON {
         JSON(members: [
-            ("kind", .string(kind.rawValue)), ("into", into.map { .string($0.description) }),
+            ("kind", .string(kind.rawValue)), ("type", .string(type)), ("attribute", attribute.map(JSON.string)),
+            ("into", into.map { .string($0.description) }),
             ("texts", .array(texts.map(JSON.string))), ("clock", clock.map { .string($0.description) }),
             ("moment", .integer(moment.milliseconds)),
         ])
@@ -68,7 +76,7 @@ extension RecordsTransaction {
             return ShelvedChange(
                 number: row[0], id: id, type: json["type"]?.string ?? "", attribute: json["attribute"]?.string,
                 value: json["value"].flatMap(Value.init(scalar:)), isDeletion: json["isDeletion"]?.bool ?? false,
-                slug: json["slug"]?.string ?? "", detail: json["detail"]?.string ?? "",
+                slug: json["slug"]?.string ?? "", detail: json["detail"]?.string ?? "", clock: json["clock"]?.clock,
                 moment: Timestamp(clamping: moment))
         }
     }
@@ -84,24 +92,25 @@ extension RecordsTransaction {
             .execute(arguments: [notice.id.data, notice.json.text])
     }
 
-    /// The notices about one note, or about all notes if `note` is nil.
-    package func notices(of note: UniqueID? = nil) throws -> [Notice] {
+    /// The notices about one object, or about all objects if `object` is nil.
+    package func notices(of object: UniqueID? = nil) throws -> [Notice] {
         let sql = "SELECT number, id, record FROM notices WHERE ?1 IS NULL OR id = ?1 ORDER BY number"
-        return try Row.fetchAll(database, sql: sql, arguments: [note?.data]).compactMap { row in
+        return try Row.fetchAll(database, sql: sql, arguments: [object?.data]).compactMap { row in
             let json = try JSON(text: row[2])
             guard let id = UniqueID(bytes: row[1] as Data), let moment = json["moment"]?.integer,
                 let kind = json["kind"]?.string.flatMap(Notice.Kind.init)
             else { return nil }
             return Notice(
-                number: row[0], kind: kind, id: id, into: json["into"]?.id,
+                number: row[0], kind: kind, id: id, type: json["type"]?.string ?? TypeName.note,
+                attribute: json["attribute"]?.string, into: json["into"]?.id,
                 texts: json["texts"]?.elements.compactMap(\.string) ?? [], clock: json["clock"]?.clock,
                 moment: Timestamp(clamping: moment))
         }
     }
 
-    /// Finds the note that now contains the text of a deleted note. This device or the server may have moved the text to another
-    /// note (a rescue). If that note was deleted too, its own rescue is followed, and so on, for at most ten rescues. Returns nil
-    /// if the text was not moved, or if the last note is deleted.
+    /// Finds the object that now contains the texts of a deleted object. This device or the server may have moved the texts to
+    /// another object (a rescue). If that object was deleted too, its own rescue is followed, and so on, for at most ten rescues.
+    /// Returns nil if the texts were not moved, or if the last object is deleted.
     package func continuation(of id: UniqueID) throws -> UniqueID? {
         var last = id
         for _ in 0..<10 {

@@ -207,7 +207,7 @@ package final class RecordsTransaction {
     package func edit(_ object: inout LocalObject, _ attribute: String, _ value: Value) throws -> Clock {
         let clock = try tick()
         hasNewEdits = true
-        guard attribute == AttributeName.text else {
+        guard AttributeName.isText(attribute) else {
             object.edits[attribute] = LocalEdit(value, at: clock)
             return clock
         }
@@ -300,8 +300,8 @@ package final class RecordsTransaction {
         }
     }
 
-    /// Stores a DeletedObject that the server sent or acknowledged, and removes its object with all unsent edits. If the object is
-    /// a note with an unsent text, the caller must move the text to another note.
+    /// Stores a DeletedObject that the server sent or acknowledged, and removes its object with all unsent edits. If the object
+    /// has unsent texts, the caller must move them to another object.
     /// - Returns: the object that was removed.
     @discardableResult
     package func put(_ incoming: DeletedObject) throws -> LocalObject? {
@@ -364,7 +364,7 @@ package final class RecordsTransaction {
             .execute(arguments: [isHidden, id.data])
     }
 
-    /// Deletes an object. The deletion of a note names the text that the user saw (merge.md, Deleting a text that was not seen).
+    /// Deletes an object. The deletion names the texts that the user saw (merge.md, Deleting a text that was not seen).
     package func delete(
         _ object: LocalObject, mergedInto: UniqueID? = nil, heldUntil: Timestamp?
     ) throws {
@@ -373,14 +373,10 @@ package final class RecordsTransaction {
         var deletion = LocalDeletion(
             DeletedObject(uniqueID: object.id, objectType: type, mergedInto: mergedInto, deletionDate: date),
             heldUntil: heldUntil)
-        if object.type == TypeName.note {
-            if let text = object.edits[AttributeName.text], let descent = text.descent {
-                deletion.textSeen = descent.base?.clock.description ?? ""
-                let own = descent.after.filter { $0 != text.clock } + [text.clock]
-                deletion.textAfter = own.suffix(Limits.textAfter)
-            } else {
-                deletion.textSeen = object.registers[AttributeName.text]?.clock.description ?? ""
-            }
+        if type.hasTexts {
+            var seen: [String: LocalDeletion.SeenText] = [:]
+            for attribute in object.texts { seen[attribute] = object.seenText(attribute) }
+            deletion.seenTexts = seen
         }
         try save(deletion)
     }
@@ -430,6 +426,17 @@ extension LocalObject {
         } catch {
             throw LocalDatabaseError.damaged("the object \(id) cannot be read")
         }
+    }
+}
+
+extension LocalObject {
+    /// What the user sees of a text, as a deletion states it.
+    fileprivate func seenText(_ attribute: String) -> LocalDeletion.SeenText {
+        guard let text = edits[attribute], let descent = text.descent else {
+            return LocalDeletion.SeenText(clock: registers[attribute]?.clock)
+        }
+        let own = descent.after.filter { $0 != text.clock } + [text.clock]
+        return LocalDeletion.SeenText(clock: descent.base?.clock, after: own.suffix(Limits.textAfter))
     }
 }
 

@@ -26,6 +26,8 @@ package struct SyncRecord: Sendable, Equatable {
     package var signInAgain: SignInReason?
     /// Whether the server refused a clock, because another device with a copy of this database file had used the same clock.
     package var hasReusedClocks = false
+    /// The optional features that the server had when it was last asked; nil if it was not asked in this session.
+    package var features: Set<String>?
 
     package enum SignInReason: String, Sendable {
         /// The session ended or was revoked.
@@ -57,6 +59,7 @@ extension SyncRecord {
             ("fullWait", fullWait.map(JSON.integer)), ("fullUntil", fullUntil.map { .integer($0.milliseconds) }),
             ("signInAgain", signInAgain.map { .string($0.rawValue) }),
             ("hasReusedClocks", hasReusedClocks ? true : nil),
+            ("features", features.map { .array($0.sorted().map(JSON.string)) }),
         ])
     }
 
@@ -73,6 +76,7 @@ extension SyncRecord {
         fullUntil = moment("fullUntil")
         signInAgain = json["signInAgain"]?.string.flatMap(SignInReason.init)
         hasReusedClocks = json["hasReusedClocks"]?.bool ?? false
+        features = json["features"].map { Set($0.elements.compactMap(\.string)) }
     }
 }
 

@@ -50,7 +50,7 @@ extension WriteTransaction {
             try !writer.records.isDeleted(id.uniqueID)
         else { return false }
         let name = try writer.records.file(of: file.uniqueID) ?? file.uniqueID
-        try writer.attach(id.uniqueID, to: note, data, file: name, filename: filename)
+        try writer.attach(id.uniqueID, to: note, data, file: name, filename: filename) { $0.attachments.insert($1) }
         return true
     }
 }

@@ -16,6 +16,36 @@ extension LocalStore {
     public func attach(
         _ file: URL, to note: ObjectID<Note>, filename: String? = nil, mimeType: String? = nil
     ) async throws -> Attachment {
+        try await attach(file, filename, mimeType, to: note) { $0.attachments.insert($1) }
+    }
+
+    /// Adds a file to an object of an app's type: the property then has the ID of the new attachment. Its bytes are copied to the
+    /// store, so the file may be changed or deleted afterwards.
+    ///
+    ///     let photo = try await store.attach(url, to: soup.id, as: \.photo)
+    ///
+    /// The server later deletes the attachment that the property had before, if no object has it any more.
+    ///
+    /// - Parameters:
+    ///   - file: the file to attach.
+    ///   - object: the ID of the object.
+    ///   - property: the property that will have the attachment.
+    ///   - filename: the name that other devices see. By default, the name of the file.
+    ///   - mimeType: the media type. By default, it is derived from the filename extension.
+    /// - Throws: ``StoreError/notFound(objectType:id:)`` if there is no such object.
+    @discardableResult
+    public func attach<Object: SyncedObject>(
+        _ file: URL, to object: ObjectID<Object>,
+        as property: WritableKeyPath<Object, Attachment.ID?> & Sendable, filename: String? = nil,
+        mimeType: String? = nil
+    ) async throws -> Attachment {
+        try await attach(file, filename, mimeType, to: object) { $0[keyPath: property] = $1 }
+    }
+
+    private func attach<Object: SyncedObject>(
+        _ file: URL, _ filename: String?, _ mimeType: String?, to object: ObjectID<Object>,
+        _ add: @escaping @Sendable (inout Object, Attachment.ID) -> Void
+    ) async throws -> Attachment {
         let name = filename ?? file.lastPathComponent
         let id = UniqueID.random()
         let files = files
@@ -30,7 +60,7 @@ extension LocalStore {
         }.value
         do {
             return try await write { tx in
-                try tx.writer.attach(id, to: note, data, file: id, filename: name, mimeType: mimeType)
+                try tx.writer.attach(id, to: object, data, file: id, filename: name, mimeType: mimeType, add)
             }
         } catch {
             try? files.delete(id)
@@ -57,11 +87,12 @@ extension LocalStore {
 }
 
 extension StoreWriter {
-    /// Adds a new attachment to a note. The bytes of the attachment are in `file` on this device.
+    /// Adds a new attachment to an object. The bytes of the attachment are in `file` on this device.
+    /// - Parameter add: sets the property of the object that holds the attachment.
     @discardableResult
-    func attach(
-        _ id: UniqueID, to note: ObjectID<Note>, _ data: AttachmentData, file: UniqueID, filename: String,
-        mimeType: String? = nil
+    func attach<Object: SyncedObject>(
+        _ id: UniqueID, to object: ObjectID<Object>, _ data: AttachmentData, file: UniqueID, filename: String,
+        mimeType: String? = nil, _ add: (inout Object, Attachment.ID) -> Void
     ) throws -> Attachment {
         let fixed: [String: Value] = [
             AttributeName.mimeType: .string(mimeType ?? MediaType.of(filename)), "filename": .string(filename),
@@ -79,7 +110,7 @@ extension StoreWriter {
             throw StoreError.idIsTaken(objectType: TypeName.attachment, id: id.description)
         }
         try records.setBytes(of: id, file: file, byteCount: data.byteCount)
-        _ = try update(note) { $0.attachments.insert(ObjectID(id)) }
+        _ = try update(object) { add(&$0, ObjectID(id)) }
         return try reader.read(inserted)
     }
 }

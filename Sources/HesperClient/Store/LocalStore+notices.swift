@@ -6,21 +6,26 @@ public struct SyncNotice: Identifiable, Sendable, Equatable {
     public enum Kind: Sendable {
         /// Two devices replaced the same words. The text contains one version of them; the other version is in ``SyncNotice/texts``.
         case merged
-        /// The note was deleted on another device. The text that this device had not sent is now in the note
+        /// The object was deleted on another device. The texts that this device had not sent are now in the object
         /// ``SyncNotice/continuation``.
         case rescued
-        /// The note was deleted on this device, which had not received all of its text. The missing text is now in the
-        /// note ``SyncNotice/continuation``.
+        /// The object was deleted on this device, which had not received all of its texts. The missing texts are now in the
+        /// object ``SyncNotice/continuation``.
         case unseen
     }
 
     /// The serial number of the notice in this store.
     public let id: Int64
     public let kind: Kind
-    public let note: ObjectID<Note>
-    /// The note that now contains the text; nil for ``Kind/merged``.
-    public let continuation: ObjectID<Note>?
-    /// For ``Kind/merged``, the words that the merge did not keep. For ``Kind/rescued``, the text, if a new note was created for it.
+    public let objectType: String
+    public let objectID: UUID
+    /// The name of the text that was merged: `text` of a note, `texts.method` of an object with a property `method`. Nil for other
+    /// kinds.
+    public let attribute: String?
+    /// The object that now contains the texts, which has the same type; nil for ``Kind/merged``.
+    public let continuation: UUID?
+    /// For ``Kind/merged``, the words that the merge did not keep. For ``Kind/rescued``, the texts, if a new object was created for
+    /// them.
     public let texts: [String]
     public let date: Date
 }
@@ -62,9 +67,9 @@ extension LocalStore {
 }
 
 extension ReadTransaction {
-    /// The note in which the text of a deleted note was kept; nil if the text was not kept, or if the note that contains it is
-    /// deleted too. The returned note may not have arrived on this device yet.
-    package func continuation(of id: ObjectID<Note>) throws -> ObjectID<Note>? {
+    /// The object in which the texts of a deleted object were kept; nil if they were not kept, or if the object that contains them
+    /// is deleted too. The returned object may not have arrived on this device yet.
+    package func continuation<Object: SyncedObject>(of id: ObjectID<Object>) throws -> ObjectID<Object>? {
         try reader.records.continuation(of: id.uniqueID).map { ObjectID($0) }
     }
 }
@@ -78,8 +83,10 @@ extension SyncNotice {
             case .unseen: .unseen
             }
         id = notice.number
-        note = ObjectID(notice.id)
-        continuation = notice.into.map { ObjectID($0) }
+        objectType = notice.type
+        objectID = notice.id.uuid
+        attribute = notice.attribute
+        continuation = notice.into?.uuid
         texts = notice.texts
         date = Date(notice.moment)
     }
@@ -89,7 +96,7 @@ extension RejectedChange {
     fileprivate init(_ change: ShelvedChange) {
         id = change.number
         objectType = change.type
-        objectID = ObjectID<Note>(change.id).uuid
+        objectID = change.id.uuid
         attribute = change.attribute
         isDeletion = change.isDeletion
         code = change.slug
@@ -105,6 +112,10 @@ extension RejectedChange {
             case .date(let date): date.description
             }
     }
+}
+
+extension UniqueID {
+    fileprivate var uuid: UUID { ObjectID<Note>(self).uuid }
 }
 
 extension Date {

@@ -111,8 +111,8 @@ extension LocalStore {
         try await search(query, in: Note.self, limit: limit)
     }
 
-    /// The objects of a type that contain the words of a query in their properties of type `String` or `String?`. Of a ``Note``, the
-    /// text is searched, and of an ``Attachment``, the filename. The first search of a type builds an index.
+    /// The objects of a type that contain the words of a query in their properties of type `String`, `String?` or ``MergedText``. Of
+    /// a ``Note``, only the text is searched, and of an ``Attachment``, the filename. The first search of a type builds an index.
     /// - Throws: ``StoreError/invalidQuery(_:)`` if the query has more than 1,000 characters or 32 words.
     public func search<Object: SyncedObject>(
         _ query: String, in type: Object.Type, limit: Int? = nil

@@ -72,7 +72,22 @@ public struct WriteTransaction {
     ///   text is too large.
     @discardableResult
     public func merge(_ text: String, base: String, into id: ObjectID<Note>) throws -> Note {
-        try writer.merge(text, base: base, into: id)
+        try writer.merge(text, base: base, into: id, \.$text)
+    }
+
+    /// Replaces a text of an object with a text that was edited from `base`. If the object's text was edited since `base`, these
+    /// edits are merged into the new text.
+    ///
+    ///     try tx.merge(text, base: base, into: soup.id, \.$method)
+    ///
+    /// - Returns: the object as it is now.
+    /// - Throws: ``StoreError/notFound(objectType:id:)`` if there is no such object; ``StoreError/invalidValue(_:)`` if the merged
+    ///   text is too large.
+    @discardableResult
+    public func merge<Object: SyncedObject>(
+        _ text: String, base: String, into id: ObjectID<Object>, _ property: KeyPath<Object, Merged<MergedText>>
+    ) throws -> Object {
+        try writer.merge(text, base: base, into: id, property)
     }
 
     /// Deletes an object. Nothing happens if there is none.
@@ -154,9 +169,12 @@ final class StoreWriter {
         step.append(.deleted(record))
     }
 
-    func merge(_ text: String, base: String, into id: ObjectID<Note>) throws -> Note {
+    func merge<Object: SyncedObject>(
+        _ text: String, base: String, into id: ObjectID<Object>, _ property: KeyPath<Object, Merged<MergedText>>
+    ) throws -> Object {
         guard let record = try reader.record(id) else { throw notFound(id) }
-        return try write([.text(AttributeName.text, base: base, now: text)], to: record)
+        let attribute = Shape<Object>.shared.probe[keyPath: property].name
+        return try write([.text(attribute, base: base, now: text)], to: record)
     }
 
     private func notFound<Object: SyncedObject>(_ id: ObjectID<Object>) -> StoreError {
@@ -203,7 +221,8 @@ final class StoreWriter {
         if case .string(let value)? = record.value(attribute) { standing = value }
         let merged = TextMerge.merge(base: base ?? "", older: standing, newer: text)
         guard merged.utf8.count <= Limits.textBytes else {
-            throw StoreError.invalidValue("\(attribute) must have at most \(Limits.textBytes) bytes of UTF-8.")
+            let name = AttributeName.split(attribute).key ?? attribute
+            throw StoreError.invalidValue("\(name) must have at most \(Limits.textBytes) bytes of UTF-8.")
         }
         guard !merged.isIdentical(to: standing) else { return }
         try records.edit(&record, attribute, .string(merged))

@@ -9,6 +9,43 @@ package struct PushBatch: Sendable, Equatable {
         /// The fields of the object that are set once. Nil unless the object is new, or these fields are resent to a restored server.
         var made: LocalObject.Made?
         var edits: [String: LocalEdit]
+
+        /// The estimated size of the part in a push.
+        var byteCount: Int { 200 + edits.reduce(0) { $0 + 100 + 2 * $1.value.value.byteCount } }
+
+        /// The part with as many of its texts as fit into one push, but at least one. An object may have several texts, which are
+        /// too large for one push if each has the maximum size.
+        var fitting: Part {
+            let texts = edits.keys.filter(AttributeName.isText).sorted()
+            guard texts.count > 1 else { return self }
+            var part = self
+            var size = 0
+            for (index, text) in texts.enumerated() {
+                size += edits[text]?.value.byteCount ?? 0
+                if index > 0, size > PushBatch.textByteLimit { part.edits[text] = nil }
+            }
+            return part
+        }
+
+        /// The members that state from which texts the texts of the part descend. Those of an app's object are listed by name.
+        fileprivate func descent(withBases: Bool) -> [(String, JSON?)] {
+            var bases: [(String, JSON?)] = []
+            var values: [(String, JSON?)] = []
+            var after: [(String, JSON?)] = []
+            for (attribute, edit) in edits.sorted(by: { $0.key < $1.key }) where AttributeName.isText(attribute) {
+                guard let descent = edit.descent else { continue }
+                let name = AttributeName.split(attribute).key
+                if let base = descent.base {
+                    bases.append((name ?? "textBase", .string(base.clock.description)))
+                    // The base of a text that is resent to a restored server is the text itself.
+                    if base.clock != edit.clock, withBases || descent.isMoved { values.append((name ?? "textBaseValue", .string(base.value))) }
+                }
+                after.append((name ?? "textAfter", JSON(clocks: descent.after.filter { $0 != edit.clock })))
+            }
+            if type == TypeName.note { return bases + values + after }
+            let sections = [("textBases", bases), ("textBaseValues", values), ("textsAfter", after)]
+            return sections.filter { !$0.1.isEmpty }.map { ($0.0, JSON(members: $0.1)) }
+        }
     }
 
     var parts: [Part] = []
@@ -25,15 +62,17 @@ package struct PushBatch: Sendable, Equatable {
     static let objectLimit = 1_500
     /// The maximum estimated size of a push, in bytes. Servers accept more.
     private static let byteLimit = 4 << 20
+    /// The maximum total size of an object's texts in a push, in bytes of UTF-8. In JSON, a byte takes up to six, and servers accept
+    /// 8 MiB.
+    private static let textByteLimit = 1 << 20
 
     /// Adds a part unless the push is full. An empty push accepts a part of any size.
     /// - Parameters:
-    ///   - byteCount: the estimated size of the part.
-    ///   - size: the estimated size of the push. `byteCount` is added to it.
+    ///   - size: the estimated size of the push. That of the part is added to it.
     ///   - limit: the maximum number of objects and deletions.
     /// - Returns: whether the part was added.
-    mutating func add(_ part: Part, byteCount: Int, size: inout Int, limit: Int) -> Bool {
-        size += byteCount
+    mutating func add(_ part: Part, size: inout Int, limit: Int) -> Bool {
+        size += part.byteCount
         guard isEmpty || (count < limit && size <= PushBatch.byteLimit) else { return false }
         parts.append(part)
         return true
@@ -45,18 +84,10 @@ package struct PushBatch: Sendable, Equatable {
     func changes(withBases: Bool) -> JSON {
         var sections: [String: [JSON]] = [:]
         for part in parts {
-            var descent: [(String, JSON?)] = []
-            if let text = part.edits[AttributeName.text], let origin = text.descent {
-                if let base = origin.base {
-                    descent.append(("textBase", .string(base.clock.description)))
-                    descent.append(("textBaseValue", withBases || origin.isMoved ? .string(base.value) : nil))
-                }
-                descent.append(("textAfter", JSON(clocks: origin.after.filter { $0 != text.clock })))
-            }
             let change = LocalObject.change(
-                id: part.id, type: part.type, fixed: part.made?.fixed ?? [:], cells: part.edits.mapValues(\.cell),
-                descent: descent)
-            sections[TypeName.section(of: part.type), default: []].append(change)
+                id: part.id, type: part.type, fixed: part.made?.fixed ?? [:], cells: part.edits.mapValues(\.cell))
+            sections[TypeName.section(of: part.type), default: []].append(
+                change.adding(part.descent(withBases: withBases)))
         }
         var members: [(String, JSON)] = []
         if !deletions.isEmpty { members.append(("deletedObjects", .array(deletions.map(\.change)))) }
@@ -70,10 +101,16 @@ package struct PushBatch: Sendable, Equatable {
 extension RecordsTransaction {
     /// The next push of unsent changes: DeletedObjects, tags, attachments, then all other objects (clients.md, rule 10). Changes
     /// that exceeded the quota are left out while they are held. An attachment whose bytes are not uploaded yet is left out too,
-    /// and so are the edits that add it to notes.
+    /// and so are the edits that add it to an object, and fields that need a feature that the server lacks.
     func nextPush(limit: Int) throws -> PushBatch {
         var push = PushBatch()
-        push.deletions = Array(try takeDeletions().prefix(limit))
+        let features = try sync.features ?? []
+        push.deletions = Array(try takeDeletions().prefix(limit)).map { deletion in
+            var deletion = deletion
+            // An older server rejects the deletion of an app's object that names texts.
+            if deletion.deleted.objectType != .note, !features.contains("object-texts") { deletion.seenTexts = nil }
+            return deletion
+        }
         var size = push.count * 200
         let uploading = try attachmentsToUpload()
         let types = try types
@@ -85,11 +122,15 @@ extension RecordsTransaction {
             try forEachPending(type) { object in
                 guard object.made?.isHeld != true, object.made?.needsBytes != true, try deletion(of: object.id) == nil
                 else { return true }
-                let edits = object.edits.filter { !$0.value.isHeld && !uploading.contains($0.key) }
+                let edits = object.edits.filter { attribute, edit in
+                    if edit.isHeld { return false }
+                    if let feature = AttributeName.feature(of: attribute), !features.contains(feature) { return false }
+                    if uploading.isEmpty { return true }
+                    return AttributeName.heldAttachment(attribute, edit.value).map { !uploading.contains($0) } ?? true
+                }
                 guard object.made != nil || !edits.isEmpty else { return true }
-                let part = PushBatch.Part(id: object.id, type: type, made: object.made, edits: edits)
-                let byteCount = 200 + edits.reduce(0) { $0 + 100 + 2 * $1.value.value.byteCount }
-                isFull = !push.add(part, byteCount: byteCount, size: &size, limit: limit)
+                let part = PushBatch.Part(id: object.id, type: type, made: object.made, edits: edits).fitting
+                isFull = !push.add(part, size: &size, limit: limit)
                 return !isFull
             }
             if isFull { break }
@@ -98,15 +139,39 @@ extension RecordsTransaction {
         return push
     }
 
-    /// The names of registers that state whether a note has an attachment, for all attachments whose bytes are not uploaded yet.
-    private func attachmentsToUpload() throws -> Set<String> {
-        guard try types.contains(TypeName.attachment) else { return [] }
-        var names: Set<String> = []
-        try forEachPending(TypeName.attachment) { attachment in
-            if attachment.made?.needsBytes == true { names.insert(AttributeName.attachment(attachment.id)) }
+    /// The features that unsent edits need and that the server is not known to have.
+    func missingFeatures() throws -> [String] {
+        let lacking = try ServerInfo.optionalFeatures.subtracting(sync.features ?? [])
+        guard !lacking.isEmpty else { return [] }
+        var missing: Set<String> = []
+        for type in try types where TypeName.section(of: type) == "objects" {
+            let sql = """
+                SELECT DISTINCT edit.key FROM \(LocalDatabase.table(type)), json_each(pending, '$.edits') edit
+                WHERE pending IS NOT NULL AND (edit.key LIKE 'texts.%' OR edit.key LIKE 'files.%')
+                """
+            let attributes = try String.fetchAll(database.cachedStatement(sql: sql))
+            missing.formUnion(attributes.compactMap(AttributeName.feature(of:)))
+        }
+        return missing.intersection(lacking).sorted()
+    }
+
+    /// Whether the next push depends on features of the server that are unknown, or that the server lacked when it was last asked.
+    func mustAskForFeatures() throws -> Bool {
+        if try sync.features == nil, try deletions().contains(where: { $0.deleted.objectType.isAppDefined }) {
             return true
         }
-        return names
+        return try !missingFeatures().isEmpty
+    }
+
+    /// The attachments whose bytes are not uploaded yet.
+    private func attachmentsToUpload() throws -> Set<UniqueID> {
+        guard try types.contains(TypeName.attachment) else { return [] }
+        var ids: Set<UniqueID> = []
+        try forEachPending(TypeName.attachment) { attachment in
+            if attachment.made?.needsBytes == true { ids.insert(attachment.id) }
+            return true
+        }
+        return ids
     }
 
     /// Records in the local copy that the texts of a push are sent. Until the receipt of a text arrives, it is unknown whether the
@@ -114,30 +179,35 @@ extension RecordsTransaction {
     /// `textAfter` of a text is full, this method replaces the text in the push with the text that was sent last.
     private func sendTexts(_ push: inout PushBatch) throws {
         for index in push.parts.indices {
-            guard let edit = push.parts[index].edits[AttributeName.text], let descent = edit.descent,
-                !descent.after.contains(edit.clock)
-            else { continue }
-            var sent = edit
-            if let last = descent.last {
-                sent.value = last.value
-                sent.clock = last.clock
-                sent.descent?.after = last.after
-                sent.descent?.last = nil
-            } else {
-                var stored = edit
-                sent.descent?.after.append(edit.clock)
-                stored.descent = sent.descent
-                if let after = sent.descent?.after, after.count >= Limits.textAfter {
-                    stored.descent?.last = LocalEdit.Sent(value: edit.value, clock: edit.clock, after: after)
-                }
-                let part = push.parts[index]
-                if var object = try object(part.id, type: part.type) {
-                    object.edits[AttributeName.text] = stored
-                    try save(object)
-                }
+            for attribute in push.parts[index].edits.keys.filter(AttributeName.isText) {
+                try sendText(attribute, of: &push.parts[index])
             }
-            push.parts[index].edits[AttributeName.text] = sent
         }
+    }
+
+    private func sendText(_ attribute: String, of part: inout PushBatch.Part) throws {
+        guard let edit = part.edits[attribute], let descent = edit.descent, !descent.after.contains(edit.clock) else {
+            return
+        }
+        var sent = edit
+        if let last = descent.last {
+            sent.value = last.value
+            sent.clock = last.clock
+            sent.descent?.after = last.after
+            sent.descent?.last = nil
+        } else {
+            var stored = edit
+            sent.descent?.after.append(edit.clock)
+            stored.descent = sent.descent
+            if let after = sent.descent?.after, after.count >= Limits.textAfter {
+                stored.descent?.last = LocalEdit.Sent(value: edit.value, clock: edit.clock, after: after)
+            }
+            if var object = try object(part.id, type: part.type) {
+                object.edits[attribute] = stored
+                try save(object)
+            }
+        }
+        part.edits[attribute] = sent
     }
 
     /// Returns the deletions that are due, including deletions that an earlier push sent and whose receipt has not arrived. Marks

@@ -31,16 +31,16 @@ extension RecordsTransaction {
 
         let changes = page["changes"]
         var deletedTypes: Set<String> = []
-        var rescues: [(object: LocalObject, text: LocalEdit)] = []
+        var rescues: [LocalObject] = []
         for json in changes?["deletedObjects"]?.elements ?? [] {
             guard let deleted = DeletedObject(json: json) else { continue }
             deletedTypes.insert(deleted.objectType.name)
             if let rescue = try take(deleted, push) { rescues.append(rescue) }
         }
-        // Texts are rescued only after all DeletedObjects of the page were processed, because the note to which a text would be
+        // Texts are rescued only after all DeletedObjects of the page were processed, because the object to which a text would be
         // moved may be deleted by the same page.
-        for (object, text) in rescues { try keepWords(of: object, text) }
-        var freed: [(id: UniqueID, attributes: Set<String>)] = []
+        for object in rescues { try keepWords(of: object) }
+        var freed: [(id: UniqueID, attachments: Set<UniqueID>)] = []
         for member in changes?.members ?? [] where member.name != "deletedObjects" {
             for state in member.value.elements {
                 guard let theirs = LocalObject(section: member.name, state: state), try !isDeleted(theirs.id) else {
@@ -51,13 +51,12 @@ extension RecordsTransaction {
                 var object = ours ?? LocalObject(id: theirs.id, type: theirs.type)
                 if object.fold(fixed: theirs.fixed, registers: theirs.registers) || ours == nil { try save(object) }
                 if isReading, let ours, ours.isAcknowledged { try compare(ours, with: theirs) }
-                let released = theirs.registers.filter {
-                    $0.key.hasPrefix("attachments.") && $0.value.value == .bool(false)
-                }
-                if !released.isEmpty { freed.append((theirs.id, Set(released.keys))) }
+                let released = LocalObject.released(by: theirs, since: ours)
+                if !released.isEmpty { freed.append((theirs.id, released)) }
             }
         }
-        try retryAttachments(freed: freed, isNoteDeleted: deletedTypes.contains(TypeName.note))
+        let isHolderDeleted = deletedTypes.contains { $0 != TypeName.tag && $0 != TypeName.attachment }
+        try retryAttachments(freed: freed, isHolderDeleted: isHolderDeleted)
 
         if received.refusedClocks.contains("clock-reused") {
             try withSync { sync in
@@ -108,7 +107,7 @@ extension RecordsTransaction {
             if let receipt = receipts[ReceiptKey(id: part.id, isDeletion: false)] {
                 refusedClocks.formUnion(try take(receipt, of: part, isRelay: push.isRelay))
             }
-            if push.isRelay { try markGiven(part.id) }
+            if push.isRelay { try markGiven(part) }
         }
         return refusedClocks
     }
@@ -128,7 +127,7 @@ extension RecordsTransaction {
     /// - Returns: the slugs of the problems with which the server refused clocks.
     private func take(_ receipt: JSON, of part: PushBatch.Part, isRelay: Bool) throws -> Set<String> {
         // The object was deleted on the server, and the same response contains its DeletedObject. Processing the DeletedObject
-        // rescues the unsent text.
+        // rescues the unsent texts.
         if receipt["status"]?.string == "deleted" { return [] }
         let problem = receipt["problem"]
         if problem?["slug"]?.string == RecordsTransaction.overQuota {
@@ -175,7 +174,7 @@ extension RecordsTransaction {
                 continue
             }
             if let refusal {
-                try shelve(part.id, type: part.type, refusal, attribute: attribute, value: sent.value)
+                try shelve(part.id, type: part.type, refusal, attribute: attribute, sent.cell)
             } else {
                 acknowledged.registers[attribute] = sent.cell
                 let words =
@@ -183,7 +182,8 @@ extension RecordsTransaction {
                 if !words.isEmpty {
                     try add(
                         Notice(
-                            kind: .merged, id: part.id, texts: words, clock: receipt?["clock"]?.clock, moment: now))
+                            kind: .merged, id: part.id, type: part.type, attribute: attribute, texts: words,
+                            clock: receipt?["clock"]?.clock, moment: now))
                 }
             }
             guard let standing else { continue }
@@ -215,20 +215,21 @@ extension RecordsTransaction {
     }
 
     private func shelve(
-        _ id: UniqueID, type: String, _ problem: JSON?, attribute: String? = nil, value: Value? = nil,
+        _ id: UniqueID, type: String, _ problem: JSON?, attribute: String? = nil, _ rejected: Cell? = nil,
         isDeletion: Bool = false
     ) throws {
         try add(
             ShelvedChange(
-                id: id, type: type, attribute: attribute, value: value, isDeletion: isDeletion,
-                slug: problem?["slug"]?.string ?? "unexpected", detail: problem?["detail"]?.string ?? "", moment: now))
+                id: id, type: type, attribute: attribute, value: rejected?.value, isDeletion: isDeletion,
+                slug: problem?["slug"]?.string ?? "unexpected", detail: problem?["detail"]?.string ?? "",
+                clock: rejected?.clock, moment: now))
     }
 
     // MARK: Deleted objects
 
     /// Processes a DeletedObject.
-    /// - Returns: the note and its unsent text, if the text must be rescued.
-    private func take(_ deleted: DeletedObject, _ push: PushBatch) throws -> (object: LocalObject, text: LocalEdit)? {
+    /// - Returns: the deleted object, if it has unsent texts that must be rescued.
+    private func take(_ deleted: DeletedObject, _ push: PushBatch) throws -> LocalObject? {
         let id = deleted.uniqueID
         let isOwn = try deletion(of: id) != nil
         let before = try put(deleted)
@@ -240,34 +241,42 @@ extension RecordsTransaction {
         if let before, before.type == TypeName.attachment, !isOwn { try uploadAgain(before) }
         let isOfPush = !push.isRelay && push.deletions.contains { $0.deleted.uniqueID == id }
         if let into = deleted.rescuedInto, isOwn || isOfPush {
-            // This device deleted the note without having received all of its text.
-            try add(Notice(kind: .unseen, id: id, into: into, moment: now))
+            // This device deleted the object without having received all of its texts.
+            try add(Notice(kind: .unseen, id: id, type: deleted.objectType.name, into: into, moment: now))
         }
         try removeDeletion(of: id)
-        guard !isOwn, let before, let text = before.edits[AttributeName.text] else { return nil }
-        return (before, text)
+        guard !isOwn, let before, !before.unsentTexts.isEmpty else { return nil }
+        return before
     }
 
-    /// Moves the unsent text of a deleted note to the note into which the server rescued the deleted note. Creates a new note if
-    /// the server did not rescue it, or if the note from the rescue is deleted or has an unsent text too (clients.md, rule 4).
-    private func keepWords(of note: LocalObject, _ text: LocalEdit) throws {
-        guard let into = try rescueNote(of: note.id), try !isDeleted(into), try deletion(of: into) == nil,
-            try object(into, type: TypeName.note)?.edits[AttributeName.text] == nil
-        else { return try rescue(note, text) }
-        var object = try object(into, type: TypeName.note) ?? LocalObject(id: into, type: TypeName.note)
-        var edit = LocalEdit(text.value, at: try tick(), descent: text.descent)
-        edit.descent?.after = (text.descent?.after ?? []).suffix(Limits.textAfter - 1)
-        edit.descent?.last = nil
-        edit.descent?.isMoved = true
-        object.edits[AttributeName.text] = edit
-        try save(object)
-        noteNewEdits()
-        try add(Notice(kind: .rescued, id: note.id, into: into, moment: now))
+    /// Moves the unsent texts of a deleted object to the object into which the server rescued it. Creates a new object for the texts
+    /// that cannot be moved: if the server did not rescue the object, or if the object from the rescue is deleted or has the same
+    /// text unsent too (clients.md, rule 4).
+    private func keepWords(of object: LocalObject) throws {
+        var texts = object.unsentTexts
+        if let into = try rescueObject(of: object.id), try !isDeleted(into), try deletion(of: into) == nil {
+            var target = try self.object(into, type: object.type) ?? LocalObject(id: into, type: object.type)
+            let moved = texts.filter { target.edits[$0.key] == nil }
+            for (attribute, text) in moved.sorted(by: { $0.key < $1.key }) {
+                var edit = LocalEdit(text.value, at: try tick(), descent: text.descent)
+                edit.descent?.after = (text.descent?.after ?? []).suffix(Limits.textAfter - 1)
+                edit.descent?.last = nil
+                edit.descent?.isMoved = true
+                target.edits[attribute] = edit
+                texts[attribute] = nil
+            }
+            if !moved.isEmpty {
+                try save(target)
+                noteNewEdits()
+                try add(Notice(kind: .rescued, id: object.id, type: object.type, into: into, moment: now))
+            }
+        }
+        if !texts.isEmpty { try rescue(object, texts) }
     }
 
-    /// The note into which the text of a deleted note was rescued; nil if the text was not rescued. If that note was deleted too,
-    /// its own rescue is followed, and so on, for at most ten rescues. The returned note may be deleted.
-    private func rescueNote(of id: UniqueID) throws -> UniqueID? {
+    /// The object into which a deleted object was rescued; nil if it was not rescued. If that object was deleted too, its own rescue
+    /// is followed, and so on, for at most ten rescues. The returned object may be deleted.
+    private func rescueObject(of id: UniqueID) throws -> UniqueID? {
         var into = try deleted(id)?.rescuedInto
         for _ in 0..<9 {
             guard let current = into, let next = try deleted(current)?.rescuedInto else { break }
@@ -276,53 +285,100 @@ extension RecordsTransaction {
         return into
     }
 
-    /// Creates a note with the unsent text, the creation date, the tags and the attachments of a deleted note. The ID is
-    /// derived from the old ID and the text, so that two devices that rescue the same text create the same note.
-    private func rescue(_ note: LocalObject, _ text: LocalEdit) throws {
-        guard case .string(let words) = text.value else { return }
-        var new = LocalObject(id: UniqueID.derived(from: words, in: note.id), type: TypeName.note)
-        let date = try note.value(AttributeName.creationDate) ?? .string(clock.now(now).description)
-        new.made = LocalObject.Made(fixed: [AttributeName.creationDate: date])
-        var values: [(String, Value)] = [(AttributeName.text, text.value)]
-        for section in ["tags", "attachments"] {
-            values += try members(of: note, section).map { ("\(section).\($0)", .bool(true)) }
+    /// Creates an object with unsent texts of a deleted object. A note also gets the creation date, the tags and the attachments of
+    /// the deleted note. The ID is derived from the old ID and the texts, so that two devices that rescue the same texts create the
+    /// same object.
+    private func rescue(_ object: LocalObject, _ texts: [String: LocalEdit]) throws {
+        let texts = texts.sorted { $0.key < $1.key }
+        let words = texts.compactMap { $0.value.value.json.string }
+        var new = LocalObject(
+            id: UniqueID.derived(from: words.joined(separator: "\n"), in: object.id), type: object.type)
+        var values = texts.map { (attribute: $0.key, value: $0.value.value) }
+        if object.type == TypeName.note {
+            let date = try object.value(AttributeName.creationDate) ?? .string(clock.now(now).description)
+            new.made = LocalObject.Made(fixed: [AttributeName.creationDate: date])
+            for section in ["tags", "attachments"] {
+                values += try members(of: object, section).map { ("\(section).\($0)", .bool(true)) }
+            }
         }
         guard try insert(new, values: values) != nil else { return }
-        try add(Notice(kind: .rescued, id: note.id, into: new.id, texts: [words], moment: now))
+        try add(Notice(kind: .rescued, id: object.id, type: object.type, into: new.id, texts: words, moment: now))
     }
 
-    /// Uploads the bytes of a deleted attachment again, as a new attachment of each note that has the deleted one. Does nothing if
-    /// the bytes are not on this device.
+    // MARK: Attachments
+
+    /// Uploads the bytes of a deleted attachment again, as a new attachment of each object that holds the deleted one. Does nothing
+    /// if the bytes are not on this device.
     private func uploadAgain(_ attachment: LocalObject) throws {
-        guard try types.contains(TypeName.note), let file = try file(of: attachment.id) else { return }
-        let path = "$.\"attachments.\(attachment.id)\""
-        let sql = "SELECT id FROM \(LocalDatabase.table(TypeName.note)) WHERE body ->> ? = 1"
-        for id in try Row.fetchAll(database, sql: sql, arguments: [path]).compactMap(UniqueID.init(row:)) {
-            guard var note = try object(id, type: TypeName.note) else { continue }
+        guard let file = try file(of: attachment.id) else { return }
+        for var holder in try holders(of: attachment.id) {
             var copy = LocalObject(
-                id: UniqueID.derived(from: id.description, in: attachment.id), type: TypeName.attachment)
+                id: UniqueID.derived(from: holder.id.description, in: attachment.id), type: TypeName.attachment)
             copy.made = LocalObject.Made(fixed: attachment.visibleFixed, needsBytes: true)
             guard try insert(copy, values: []) != nil else { continue }
             let byteCount = attachment.visibleFixed["byteCount"]?.json.integer ?? 0
             try setBytes(of: copy.id, file: file, byteCount: byteCount)
-            try edit(&note, AttributeName.attachment(copy.id), .bool(true))
-            try save(note)
+            for (attribute, cell) in holder.visible.sorted(by: { $0.key < $1.key })
+            where AttributeName.heldAttachment(attribute, cell.value) == attachment.id {
+                if holder.type == TypeName.note {
+                    try edit(&holder, AttributeName.attachment(copy.id), .bool(true))
+                } else {
+                    try edit(&holder, attribute, .string(copy.id.description))
+                }
+            }
+            try save(holder)
         }
     }
 
-    /// Retries attachments that the server refused because another note had them (`attachment-in-use`). An attachment is added to
-    /// its note again when another note no longer has it, or when any note was deleted.
-    /// - Parameter freed: for each note from which attachments were removed, the registers of these attachments.
-    private func retryAttachments(freed: [(id: UniqueID, attributes: Set<String>)], isNoteDeleted: Bool) throws {
-        guard isNoteDeleted || !freed.isEmpty else { return }
-        for change in try shelf() where change.slug == "attachment-in-use" {
-            guard let attribute = change.attribute else { continue }
-            let isFree = isNoteDeleted || freed.contains { $0.id != change.id && $0.attributes.contains(attribute) }
-            guard isFree, var note = try object(change.id, type: TypeName.note) else { continue }
-            try removeFromShelf(change.number)
-            try edit(&note, attribute, .bool(true))
-            try save(note)
+    /// The objects that hold an attachment: notes with it, and app objects with a file of its ID.
+    private func holders(of attachment: UniqueID) throws -> [LocalObject] {
+        var holders: [LocalObject] = []
+        for type in try types where type != TypeName.tag && type != TypeName.attachment {
+            let condition =
+                type == TypeName.note
+                ? "body ->> ('$.\"attachments.' || ?1 || '\"') = 1"
+                : "EXISTS (SELECT 1 FROM json_each(body) WHERE key >= 'files.' AND key < 'files/' AND value = ?1)"
+            let sql = "SELECT id FROM \(LocalDatabase.table(type)) WHERE \(condition) ORDER BY row"
+            let ids = try Row.fetchAll(database, sql: sql, arguments: [attachment.description])
+            holders += try ids.compactMap(UniqueID.init(row:)).compactMap { try object($0, type: type) }
         }
+        return holders
+    }
+
+    /// Retries attachments that the server refused because another object had them (`attachment-in-use`). An attachment is added to
+    /// its object again when another object no longer has it, or when any object that may have had it was deleted. A register that
+    /// was set since it was refused remains.
+    /// - Parameter freed: for each object that let go of attachments, these attachments.
+    private func retryAttachments(freed: [(id: UniqueID, attachments: Set<UniqueID>)], isHolderDeleted: Bool) throws {
+        guard isHolderDeleted || !freed.isEmpty else { return }
+        for change in try shelf() where change.slug == "attachment-in-use" {
+            guard let attribute = change.attribute, let value = change.value,
+                let attachment = AttributeName.heldAttachment(attribute, value)
+            else { continue }
+            let isFree = isHolderDeleted || freed.contains { $0.id != change.id && $0.attachments.contains(attachment) }
+            guard isFree, var object = try object(change.id, type: change.type) else { continue }
+            if let refused = change.clock, let standing = object.cell(attribute), standing.clock > refused { continue }
+            try removeFromShelf(change.number)
+            try edit(&object, attribute, value)
+            try save(object)
+        }
+    }
+}
+
+extension LocalObject {
+    /// The attachments that an object no longer holds: those that a note marks as removed, and those that were in its registers
+    /// before.
+    fileprivate static func released(by theirs: LocalObject, since ours: LocalObject?) -> Set<UniqueID> {
+        var released: Set<UniqueID> = []
+        for (attribute, cell) in theirs.registers {
+            let now = AttributeName.heldAttachment(attribute, cell.value)
+            let former =
+                cell.value == .bool(false)
+                ? AttributeName.heldAttachment(attribute, .bool(true))
+                : AttributeName.heldAttachment(attribute, ours?.registers[attribute]?.value)
+            if let former, former != now { released.insert(former) }
+        }
+        return released
     }
 }
 

@@ -11,13 +11,18 @@ struct Relay {
     var attributes: [String]?
     /// Whether the fields that are set once are resent too.
     var isWhole = true
-    /// The texts to resend, one per push. They are copied here because the restored server's text may replace the object's text
-    /// before they are resent.
-    var texts: [Cell] = []
+    /// The texts to resend, of each attribute one per push. They are copied here because the restored server's text may replace the
+    /// object's text before they are resent.
+    var texts: [Text] = []
     /// The server's values of the fields that are set once. The local copy reverts to them if the server refuses the resent values.
     var theirFixed: [String: Value] = [:]
     /// The server's registers of the object. The local copy reverts to them if the server refuses the resent values.
     var theirRegisters: [String: Cell] = [:]
+
+    struct Text: Equatable {
+        var attribute: String
+        var cell: Cell
+    }
 }
 
 extension RecordsTransaction {
@@ -25,14 +30,16 @@ extension RecordsTransaction {
     /// objects and DeletedObjects as data to resend. When an object is received, the data that the server has is removed from the
     /// list.
     func startOver() throws {
-        let earlierTexts = try relays().reduce(into: [UniqueID: [Cell]]()) { $0[$1.id] = $1.texts }
+        let earlierTexts = try relays().reduce(into: [UniqueID: [Relay.Text]]()) { $0[$1.id] = $1.texts }
         try database.execute(sql: "DELETE FROM relays")
         for type in try types {
             for id in try ids(type) {
                 guard let object = try object(id, type: type), object.isAcknowledged else { continue }
                 var relay = Relay(id: id, type: type)
-                let text = object.registers[AttributeName.text]
-                relay.texts = (earlierTexts[id] ?? []).filter { $0.clock != text?.clock } + (text.map { [$0] } ?? [])
+                let texts = object.texts.compactMap { attribute in
+                    object.registers[attribute].map { Relay.Text(attribute: attribute, cell: $0) }
+                }
+                relay.texts = (earlierTexts[id] ?? []).filter { !texts.contains($0) } + texts
                 try save(relay)
             }
         }
@@ -55,11 +62,15 @@ extension RecordsTransaction {
             theirs.registers[attribute].map { $0.clock < clock } ?? true
         }
         var relay = Relay(id: ours.id, type: ours.type)
-        let theirText = theirs.registers[AttributeName.text]?.clock
-        relay.texts = try self.relay(ours.id)?.texts.filter { $0.clock != theirText } ?? []
+        relay.texts =
+            try self.relay(ours.id)?.texts.filter { text in
+                theirs.registers[text.attribute]?.clock != text.cell.clock
+            } ?? []
         relay.attributes = ours.registers.compactMap { attribute, cell in
-            attribute == AttributeName.text
-                ? (relay.texts.isEmpty ? nil : attribute) : (isLacking(attribute, cell.clock) ? attribute : nil)
+            let isDue =
+                AttributeName.isText(attribute)
+                ? relay.texts.contains { $0.attribute == attribute } : isLacking(attribute, cell.clock)
+            return isDue ? attribute : nil
         }.sorted()
         relay.isWhole = ours.fixed.contains { name, value in
             guard let their = theirs.fixed[name] else { return true }
@@ -106,30 +117,34 @@ extension RecordsTransaction {
             }
             var edits: [String: LocalEdit] = [:]
             for attribute in relay.attributes ?? Array(object.registers.keys) {
-                let text = attribute == AttributeName.text ? relay.texts.first : nil
+                let text = relay.texts.first { $0.attribute == attribute }?.cell
                 guard let cell = text ?? object.registers[attribute] else { continue }
                 var edit = LocalEdit(cell.value, at: cell.clock)
-                if attribute == AttributeName.text, case .string(let words) = cell.value {
+                if AttributeName.isText(attribute), case .string(let words) = cell.value {
                     edit.descent = LocalEdit.Descent(base: LocalEdit.Base(words, at: cell.clock))
                 }
                 edits[attribute] = edit
             }
             let made = relay.isWhole ? LocalObject.Made(fixed: object.fixed) : nil
-            let part = PushBatch.Part(id: relay.id, type: type, made: made, edits: edits)
-            let byteCount = 200 + edits.reduce(0) { $0 + 100 + 2 * $1.value.value.byteCount }
-            guard push.add(part, byteCount: byteCount, size: &size, limit: limit) else { break }
+            let part = PushBatch.Part(id: relay.id, type: type, made: made, edits: edits).fitting
+            guard push.add(part, size: &size, limit: limit) else { break }
         }
         for id in stale { try removeRelay(id) }
         return push
     }
 
-    /// Records that an object was resent. If more texts of the object must be resent, the next push has the next text,
-    /// because a push has one text of each note.
-    func markGiven(_ id: UniqueID) throws {
-        guard var relay = try relay(id), relay.texts.count > 1 else { return try removeRelay(id) }
+    /// Records that a part of an object was resent. If more texts of the object must be resent, the next push has the next text of
+    /// each attribute, because a push has one value of each.
+    func markGiven(_ part: PushBatch.Part) throws {
+        guard var relay = try relay(part.id) else { return }
+        for attribute in part.edits.keys.filter(AttributeName.isText) {
+            if let index = relay.texts.firstIndex(where: { $0.attribute == attribute }) {
+                relay.texts.remove(at: index)
+            }
+        }
+        guard !relay.texts.isEmpty else { return try removeRelay(part.id) }
         relay.isWhole = false
-        relay.attributes = [AttributeName.text]
-        relay.texts.removeFirst()
+        relay.attributes = Set(relay.texts.map(\.attribute)).sorted()
         try save(relay)
     }
 
@@ -172,7 +187,8 @@ extension Relay {
         }
         return JSON(members: [
             ("type", type.map(JSON.string)), ("attributes", attributes.map { .array($0.map(JSON.string)) }),
-            ("isWhole", .bool(isWhole)), ("texts", .array(texts.map(\.json))),
+            ("isWhole", .bool(isWhole)),
+            ("texts", .array(texts.map { $0.cell.json.adding([("attribute", .string($0.attribute))]) })),
             ("theirFixed", .object(JSONObject(theirFixed.sorted { $0.key < $1.key }.map { ($0.key, $0.value.json) }))),
             ("theirRegisters", cells(theirRegisters)),
         ])
@@ -184,7 +200,10 @@ extension Relay {
         self.init(id: id, type: json["type"]?.string)
         attributes = json["attributes"].map { $0.elements.compactMap(\.string) }
         isWhole = json["isWhole"]?.bool ?? true
-        texts = json["texts"]?.elements.compactMap(Cell.init(json:)) ?? []
+        texts =
+            json["texts"]?.elements.compactMap { json in
+                Cell(json: json).map { Text(attribute: json["attribute"]?.string ?? AttributeName.text, cell: $0) }
+            } ?? []
         for member in json["theirFixed"]?.members ?? [] { theirFixed[member.name] = Value(scalar: member.value) }
         for member in json["theirRegisters"]?.members ?? [] {
             theirRegisters[member.name] = Cell(json: member.value)

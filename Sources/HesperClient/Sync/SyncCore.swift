@@ -45,6 +45,8 @@ package struct SyncProgress: Sendable, Equatable {
     package var listeners = 0
     /// The reason why the last attempt failed, unless the server could not be reached.
     package var problem: ServerProblem?
+    /// The features that the server lacks and for which unsent fields wait.
+    package var missingFeatures: [String] = []
 
     package init() {}
 }
@@ -58,7 +60,7 @@ package struct SyncCore: Sendable {
     package private(set) var progress = SyncProgress()
     private var backOff: BackOff
     private var number = 0
-    private var request: (number: Int, push: PushBatch)?
+    private var request: (number: Int, kind: RequestKind)?
     /// Whether an event with changes was received after the last request was sent. The digest in the response may then be older than
     /// the local copy.
     private var hasNewerEvent = false
@@ -75,6 +77,12 @@ package struct SyncCore: Sendable {
     /// The time of the last step.
     private var lastStep = Timestamp(clamping: 0)
 
+    private enum RequestKind {
+        case sync(PushBatch)
+        /// Asks which features the server has.
+        case features
+    }
+
     /// The state of a round between its requests.
     private struct Round {
         var hasMore = true
@@ -85,6 +93,7 @@ package struct SyncCore: Sendable {
         var hasNews = false
         var objectLimit = PushBatch.objectLimit
         var requests = 0
+        var hasAskedForFeatures = false
     }
 
     private struct Stream {
@@ -142,7 +151,7 @@ package struct SyncCore: Sendable {
             // The response to a request of an earlier session is ignored.
             if let request, request.number == number {
                 self.request = nil
-                try take(result, of: request.push, transaction, &effects)
+                try take(result, of: request.kind, transaction, &effects)
             }
         case .event(let event): try take(event, transaction, &effects)
         case .streamEnded(let hasFailed): streamEnded(hasFailed: hasFailed, at: now)
@@ -201,6 +210,14 @@ package struct SyncCore: Sendable {
         guard var round else { return }
         try transaction.releaseHeld(isAsked: isAsked)
         isAsked = false
+        if !round.hasAskedForFeatures, try !transaction.sync.isReading && transaction.mustAskForFeatures() {
+            round.hasAskedForFeatures = true
+            self.round = round
+            number += 1
+            request = (number, .features)
+            effects.append(.send(number, ServerRequest("GET", "/v1/server")))
+            return
+        }
         var push = PushBatch()
         if try !transaction.sync.isReading {
             if try transaction.sync.hasStartedOver { push = try transaction.nextRelays(limit: round.objectLimit) }
@@ -237,7 +254,7 @@ package struct SyncCore: Sendable {
         ])
         number += 1
         push.sent = transaction.now
-        request = (number, push)
+        request = (number, .sync(push))
         hasNewerEvent = false
         let headers = ["content-type": "application/json"]
         effects.append(
@@ -270,6 +287,7 @@ package struct SyncCore: Sendable {
         progress.offlineSince = nil
         progress.nextTry = nil
         progress.problem = nil
+        progress.missingFeatures = try transaction.missingFeatures()
         progress.objectsToFetch = 0
         progress.bytesToFetch = 0
         let now = transaction.now
@@ -288,7 +306,7 @@ package struct SyncCore: Sendable {
     }
 
     private mutating func take(
-        _ result: Result<ServerResponse, NoResponse>, of push: PushBatch, _ transaction: RecordsTransaction,
+        _ result: Result<ServerResponse, NoResponse>, of kind: RequestKind, _ transaction: RecordsTransaction,
         _ effects: inout [SyncEffect]
     ) throws {
         let now = transaction.now
@@ -297,6 +315,14 @@ package struct SyncCore: Sendable {
         switch result {
         case .failure: return fail(nil, at: now, &effects)
         case .success(let success): response = success
+        }
+        guard case .sync(let push) = kind else {
+            guard response.isSuccess, let info = ServerInfo(response.body) else {
+                return fail(ServerProblem(response), at: now, &effects)
+            }
+            return try transaction.withSync {
+                $0.features = info.features.intersection(ServerInfo.optionalFeatures)
+            }
         }
         guard response.isSuccess else {
             let problem = ServerProblem(response)

@@ -79,7 +79,8 @@ public enum SyncProblem: Error, Sendable, Equatable {
     case clockWrong(by: Duration)
     /// The server rejected this number of changes. They are kept in ``LocalStore/shelf``.
     case refused(Int)
-    /// The server lacks features that this library needs. The operator must update the server.
+    /// The server lacks features that this library needs. The operator must update the server. If only fields of some objects need
+    /// these features (`object-texts`, `object-files`), these fields wait, and everything else is synced.
     case serverTooOld(missing: [String])
     /// The server failed or refused a request. Sync retries automatically. The associated value is the reason.
     case serverFailed(String)
@@ -168,6 +169,9 @@ extension SyncStatus {
         if around.progress.offlineSince != nil { return .offline }
         if UInt64(abs(records.clockOffset)) > Limits.clockAhead {
             return .clockWrong(by: .milliseconds(-records.clockOffset))
+        }
+        if !around.progress.missingFeatures.isEmpty {
+            return .serverTooOld(missing: around.progress.missingFeatures)
         }
         if records.held > 0 || refusal?.kind == .storageFull { return .storageFull }
         if let refusal { return .serverFailed(refusal.detail) }

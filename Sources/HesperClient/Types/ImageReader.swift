@@ -68,8 +68,13 @@ struct AttributeNames: Sendable {
     }
 
     /// The name of the attribute of a property.
-    func attribute(_ key: any CodingKey) -> String {
-        fields.contains(key.stringValue) ? key.stringValue : "attributes." + key.stringValue
+    /// - Parameter type: the type of the property, which is ``Merged``.
+    func attribute(_ key: any CodingKey, _ type: Any.Type) -> String {
+        let name = key.stringValue
+        if fields.contains(name) { return name }
+        if type == Merged<MergedText>.self { return AttributeName.namedText(name) }
+        if type == Merged<Attachment.ID?>.self { return AttributeName.file(name) }
+        return AttributeName.custom(name)
     }
 
     /// Whether an attribute is set once, when the object is created, and never by an edit.
@@ -108,24 +113,25 @@ private struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { [] }
     var allKeys: [Key] { [] }
 
-    private func attribute(_ key: Key) -> String {
-        name.map { "\($0).\(key.stringValue)" } ?? reader.names.attribute(key)
+    private func attribute(_ key: Key, _ type: Any.Type) -> String {
+        name.map { "\($0).\(key.stringValue)" } ?? reader.names.attribute(key, type)
     }
 
     func contains(_ key: Key) -> Bool { true }
     func decodeNil(forKey key: Key) throws -> Bool {
-        (reader.image.values[attribute(key)] ?? reader.defaults[attribute(key)]) == .null
+        let attribute = attribute(key, Never.self)
+        return (reader.image.values[attribute] ?? reader.defaults[attribute]) == .null
     }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
         if name == nil, key.stringValue == "id" {
             return try T(from: ImageDecoder(reader))
         }
-        return try reader.read(type, attribute(key))
+        return try reader.read(type, attribute(key, type))
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        try reader.read(T?.self, attribute(key))
+        try reader.read(T?.self, attribute(key, type))
     }
 
     func nestedContainer<Nested: CodingKey>(

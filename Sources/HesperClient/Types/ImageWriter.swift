@@ -17,6 +17,8 @@ final class ImageWriter {
         case set(keyLength: Int)
         case counter
         case text
+        /// The ID of an attachment that the object holds, or nil.
+        case file
     }
 
     struct Property: Sendable {
@@ -51,7 +53,7 @@ final class ImageWriter {
             }
             throw StoreError.invalidType(
                 "\(Object.self).\(property) cannot be merged: \(offence.type) is not a MergedScalar, "
-                    + "MergedRecord, MergedSet or Counter.")
+                    + "MergedRecord, MergedSet, Counter or MergedText.")
         }
     }
 
@@ -85,7 +87,7 @@ final class ImageWriter {
                 try value.encode(to: ImageEncoder(writer: self, name: name))
             } else if value is any MergedValue {
                 let scalar = try ScalarCoder.value(value)
-                note(name, .scalar, T.self)
+                note(name, T.self == Attachment.ID?.self ? .file : .scalar, T.self)
                 put(name, .value(scalar))
             } else {
                 throw ScalarCoder.Refused()
@@ -136,7 +138,13 @@ final class ImageWriter {
         for (name, leaf) in read where originals[name] != nil && names.isFixed(name) == ofFixed {
             if case .value(_, let removed?) = leaf { changes.append(.set(name, removed)) }
         }
-        for case .set(let name, let value) in changes { try names.validate(name, value) }
+        for change in changes {
+            switch change {
+            case .set(let name, let value): try names.validate(name, value)
+            case .text(let name, _, let text): try names.validate(name, .string(text))
+            case .add: break
+            }
+        }
         return changes
     }
 
@@ -156,7 +164,10 @@ final class ImageWriter {
 extension AttributeNames {
     /// The name of the property that is stored in an attribute, for messages.
     func property(_ attribute: String) -> String {
-        attribute.hasPrefix("attributes.") ? String(attribute.dropFirst("attributes.".count)) : attribute
+        for section in ["attributes.", "texts.", "files."] where attribute.hasPrefix(section) {
+            return String(attribute.dropFirst(section.count))
+        }
+        return attribute
     }
 
     /// Checks a value as the server does.
@@ -164,6 +175,8 @@ extension AttributeNames {
         let outcome: FieldValue.Outcome
         if attribute.hasPrefix("attributes.") {
             outcome = FieldValue.custom(named: property(attribute), value.json)
+        } else if AttributeName.isText(attribute) {
+            outcome = FieldValue.text(value.json)
         } else if let field = HesperModel.Field(rawValue: attribute) {
             // Null stands for a field that is not set. It is never written.
             guard value != .null else { return }
@@ -197,19 +210,19 @@ private struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let name: String?
     var codingPath: [any CodingKey] { [] }
 
-    private func attribute(_ key: Key) -> String {
-        name.map { "\($0).\(key.stringValue)" } ?? writer.names.attribute(key)
+    private func attribute(_ key: Key, _ type: Any.Type) -> String {
+        name.map { "\($0).\(key.stringValue)" } ?? writer.names.attribute(key, type)
     }
 
     func encodeNil(forKey key: Key) throws { throw ScalarCoder.Refused() }
 
     func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
         if name == nil, key.stringValue == "id" { return }
-        try writer.write(value, attribute(key))
+        try writer.write(value, attribute(key, T.self))
     }
 
     func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
-        try writer.write(value, attribute(key))
+        try writer.write(value, attribute(key, T.self))
     }
 
     func nestedContainer<Nested: CodingKey>(

@@ -1,6 +1,8 @@
 /// A text whose versions are merged: if two devices edit it at the same time, both edits are kept.
 ///
-/// A ``Note`` has one. Types that an app declares cannot have one yet.
+/// A ``Note`` has one, and an object of a type that an app declares has at most four. A text has at most 1 MiB.
+///
+///     @Merged var method: MergedText = ""
 ///
 /// Two texts are equal if they have the same bytes in UTF-8.
 public struct MergedText: MergedValue, ExpressibleByStringInterpolation, CustomStringConvertible {

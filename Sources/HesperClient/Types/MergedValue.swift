@@ -1,7 +1,9 @@
 public import Foundation
 
 /// A value that a property of a synced object may have: a ``MergedScalar`` or an optional one, a ``MergedRecord``, a
-/// ``MergedSet``, a ``Counter``, or, in a ``Note``, a ``MergedText``.
+/// ``MergedSet``, a ``Counter``, or a ``MergedText``.
+///
+/// A property of type `Attachment.ID?` holds a file: see ``Attachment``.
 public protocol MergedValue: Codable, Sendable, Equatable {}
 
 /// A value that is merged as a whole: the later of two edits wins.

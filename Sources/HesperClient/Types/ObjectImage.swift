@@ -22,4 +22,9 @@ package enum AttributeChange: Equatable, Sendable {
     case add(String, Int)
     /// A text was edited: `base` is the text before, or nil for a new object, and `now` is the text after.
     case text(String, base: String?, now: String)
+
+    /// Whether the change sets a file to nil.
+    var isEmptyFile: Bool {
+        if case .set(let attribute, .null) = self { attribute.hasPrefix("files.") } else { false }
+    }
 }

@@ -27,7 +27,7 @@ package struct Shape<Object: SyncedObject>: Sendable {
             try Shape.checkType()
             try Shape.checkProperties(sample)
             let writer = try ImageWriter(sample, isNew: true)
-            try Shape.check(writer.properties, names)
+            try Shape.check(writer.properties, names, writer.values)
             let id = UniqueID(high: 0x4000, low: 0x8000_0000_0000_0001)
             let reader = ImageReader(ObjectImage(id: id, values: [:]), names, writer.values) { $0 }
             let probe = try Object(from: ImageDecoder(reader))
@@ -79,9 +79,13 @@ package struct Shape<Object: SyncedObject>: Sendable {
             }
         }
         let most = names.isBuiltIn ? Limits.attributes : Limits.objectAttributes
-        if attributes.count(where: { $0.hasPrefix("attributes.") }) > most {
-            throw StoreError.invalidValue(
-                "An object of the type \(Object.objectType) must have at most \(most) attributes.")
+        for (section, limit) in [("attributes", most), ("texts", Limits.objectTexts), ("files", Limits.objectFiles)] {
+            let prefix = section + "."
+            if attributes.count(where: { $0.hasPrefix(prefix) }) > limit {
+                throw StoreError.invalidValue(
+                    "An object of the type \(Object.objectType) must have at most \(limit) \(section), including those "
+                        + "of other versions of the app.")
+            }
         }
     }
 
@@ -106,7 +110,9 @@ package struct Shape<Object: SyncedObject>: Sendable {
         }
     }
 
-    private static func check(_ properties: [ImageWriter.Property], _ names: AttributeNames) throws {
+    private static func check(
+        _ properties: [ImageWriter.Property], _ names: AttributeNames, _ defaults: [String: Value]
+    ) throws {
         var known: Set<String> = []
         for declared in properties {
             let property = "\(Object.self).\(names.property(declared.name))"
@@ -115,11 +121,16 @@ package struct Shape<Object: SyncedObject>: Sendable {
             case .scalar, .record: suffix = 0
             case .set(let keyLength): suffix = 1 + keyLength
             case .counter: suffix = 17
-            case .text:
+            case .text, .file:
                 suffix = 0
-                guard names.isBuiltIn else {
+                // The properties of a record are attributes.
+                guard !declared.name.hasPrefix("attributes.") else {
                     throw StoreError.invalidType(
-                        "\(property) must not be a MergedText: only Note has one in this version. Use a String.")
+                        "\(property) must be a property of \(Object.self), not of a record: \(declared.type) cannot be "
+                            + "in a record.")
+                }
+                guard declared.kind == .text || defaults[declared.name] == .null else {
+                    throw StoreError.invalidType("\(property) must be nil by default, because it holds an attachment.")
                 }
             }
             let key = names.property(declared.name)
@@ -128,15 +139,19 @@ package struct Shape<Object: SyncedObject>: Sendable {
                     "\(property) must have a name of at most \(Limits.nameLength - suffix) letters, digits, \"_\", "
                         + "\".\" and \"-\", which begins with a letter. Set it in CodingKeys.")
             }
-            guard known.insert(declared.name).inserted else {
+            guard known.insert(key).inserted else {
                 throw StoreError.invalidType("\(property) must be unique: two properties have this name.")
             }
         }
-        for declared in properties where declared.kind != .scalar && declared.kind != .record {
-            if let other = known.first(where: { $0.hasPrefix(declared.name + ".") }) {
+        for declared in properties {
+            switch declared.kind {
+            case .scalar, .record, .text, .file: continue
+            case .set, .counter: break
+            }
+            let key = names.property(declared.name)
+            if let other = known.first(where: { $0.hasPrefix(key + ".") }) {
                 throw StoreError.invalidType(
-                    "\(Object.self).\(names.property(other)) must not begin with the name of the set or counter "
-                        + "\(names.property(declared.name)).")
+                    "\(Object.self).\(other) must not begin with the name of the set or counter \(key).")
             }
         }
         for declared in properties {
@@ -148,6 +163,13 @@ package struct Shape<Object: SyncedObject>: Sendable {
         }
         guard properties.count <= Limits.objectAttributes else {
             throw StoreError.invalidType("\(Object.self) must have at most \(Limits.objectAttributes) properties.")
+        }
+        for (kind, limit) in [(ImageWriter.Kind.text, Limits.objectTexts), (.file, Limits.objectFiles)] {
+            if properties.count(where: { $0.kind == kind }) > limit {
+                throw StoreError.invalidType(
+                    "\(Object.self) must have at most \(limit) properties of type "
+                        + "\(kind == .text ? "MergedText" : "Attachment.ID?").")
+            }
         }
     }
 

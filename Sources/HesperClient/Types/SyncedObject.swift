@@ -47,7 +47,8 @@ extension SyncedObject {
         try ImageWriter(self).changes(ofFixed: false)
     }
 
-    /// The values to write for a new object: the fields that are set once, and the other attributes.
+    /// The values to write for a new object: the fields that are set once, and the other attributes, except empty texts and files,
+    /// and counters of zero.
     package func insertion() throws -> (fixed: [String: Value], changes: [AttributeChange]) {
         var fixed: [String: Value] = [:]
         let writer = try ImageWriter(self, isNew: true)
@@ -55,7 +56,7 @@ extension SyncedObject {
             fixed[name] = value
         }
         let changes = try writer.changes(ofFixed: false)
-        guard writer.names.isBuiltIn else { return (fixed, changes) }
+        guard writer.names.isBuiltIn else { return (fixed, changes.filter { !$0.isEmptyFile }) }
         // Like the web app, the library does not write registers for the defaults of notes and tags.
         let image = ObjectImage(id: id.uniqueID, values: fixed)
         let defaults = Shape<Self>.shared.defaults(for: image).filter { $0.key != AttributeName.name }

@@ -102,10 +102,13 @@ class LibraryClock:
 class LibraryDevice(Edits):
     """One device of an account, with its copy in a folder.
 
-    `wall`: the offset of its wall clock in milliseconds. `direct`: it connects to the server without Link.
+    `wall`: the offset of its wall clock in milliseconds. `direct`: it connects to the server without Link. `is_old`: the app is an
+    earlier version, in which a recipe has only a title.
     """
 
-    def __init__(self, server: str, email: str, folder: Path, wall: int = 0, direct: bool = False):
+    def __init__(
+        self, server: str, email: str, folder: Path, wall: int = 0, direct: bool = False, is_old: bool = False
+    ):
         self.server, self.email = server, email
         self.folder = folder
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -115,13 +118,14 @@ class LibraryDevice(Edits):
         self.receipts: list[dict] = []  # the results of the latest sync
         self.reported_identical = False
         self.wall = wall
+        self.is_old = is_old
         self.open()
         self.sign_in_again()
 
     def open(self) -> None:
         """Starts the app, offline."""
         self.app = App(self.folder)
-        self.app.call("open", wall=self.wall)
+        self.app.call("open", wall=self.wall, isOld=self.is_old)
         self.app.call("suspend")
 
     def restart(self) -> None:
@@ -179,6 +183,9 @@ class LibraryDevice(Edits):
         assert kind == "contact", f"the app has no {kind}"
         return self.app.call("makeContact", id=unique_id, name=name, mobile=mobile, work=work)
 
+    def make_recipe(self, title: str = "", method: str = "", tips: str = "", unique_id: str | None = None) -> str:
+        return self.app.call("makeRecipe", id=unique_id, title=title, method=method, tips=tips)
+
     def edit(self, unique_id: str, attribute: str, value: Any) -> str:
         """Sets a property. Returns the clock of the edit."""
         self.app.call("edit", type=self.type_of(unique_id), id=unique_id, attribute=attribute, value=value)
@@ -189,10 +196,19 @@ class LibraryDevice(Edits):
         self.app.call("delete", type=self.type_of(unique_id), id=unique_id)
 
     def attach(self, note: str, data: bytes, mime_type: str, filename: str) -> str:
+        return self.attach_to("attach", data, note=note, filename=filename, mimeType=mime_type)
+
+    def attach_to_recipe(self, recipe: str, name: str, data: bytes) -> str:
+        """Sets `photo` or `scan` of a recipe to a new attachment. Returns its ID."""
+        return self.attach_to(
+            "attachToRecipe", data, recipe=recipe, property=name, filename="a.png", mimeType="image/png"
+        )
+
+    def attach_to(self, command: str, data: bytes, **values: str) -> str:
         with NamedTemporaryFile() as file:
             file.write(data)
             file.flush()
-            return self.app.call("attach", file=file.name, note=note, filename=filename, mimeType=mime_type)
+            return self.app.call(command, file=file.name, **values)
 
     def forget_base(self, note: str, clock: str) -> None:
         """Replaces the base of the unsent text by an unknown clock."""
@@ -276,7 +292,7 @@ class LibraryDevice(Edits):
             if pending and unique_id not in view.deleted:
                 view.fold_entity(Entity(kind, unique_id, pending.get("made", {})))
                 for name, edit in pending["edits"].items():
-                    if name == "text":
+                    if name == "text" or name.startswith("texts."):
                         view.entity(kind, unique_id).registers["text"] = (edit["value"], edit["clock"])
                     else:
                         view.entity(kind, unique_id).fold(name, edit["value"], edit["clock"])
@@ -335,6 +351,11 @@ class LibraryDevice(Edits):
                 return found
         raise AssertionError(f"the library returns {found}, its file has {stored}")
 
+    @property
+    def recipes(self) -> dict[str, dict]:
+        """The recipes that the library returns, by ID."""
+        return {recipe.pop("id"): recipe for recipe in self.app.call("recipes")}
+
     def text(self, note: str) -> str | None:
         return (self.app.call("note", note) or {}).get("text")
 
@@ -353,9 +374,9 @@ class LibraryDevice(Edits):
 
     @property
     def continued(self) -> dict[str, str]:
-        """Deleted note: the note that received its unsent text."""
+        """Deleted object: the object that received its unsent texts."""
         notices = self.app.call("notices")
-        return {notice["note"]: notice["continuation"] for notice in notices if notice["kind"] == "rescued"}
+        return {notice["uniqueID"]: notice["continuation"] for notice in notices if notice["kind"] == "rescued"}
 
     @property
     def rescued(self) -> dict[str, str]:
