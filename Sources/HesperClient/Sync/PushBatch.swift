@@ -38,7 +38,9 @@ package struct PushBatch: Sendable, Equatable {
                 if let base = descent.base {
                     bases.append((name ?? "textBase", .string(base.clock.description)))
                     // The base of a text that is resent to a restored server is the text itself.
-                    if base.clock != edit.clock, withBases || descent.isMoved { values.append((name ?? "textBaseValue", .string(base.value))) }
+                    if base.clock != edit.clock, withBases || descent.isMoved {
+                        values.append((name ?? "textBaseValue", .string(base.value)))
+                    }
                 }
                 after.append((name ?? "textAfter", JSON(clocks: descent.after.filter { $0 != edit.clock })))
             }
