@@ -215,6 +215,36 @@ struct SyncObjectTextsTests {
         }
     }
 
+    /// The object that had it is on the same device, or let go of it in a change that arrives together with others.
+    @Test(arguments: [false, true]) func aFileThatBecomesFreeIsRetried(isOnOneDevice: Bool) throws {
+        let (one, other) = (try world.device(), try world.device())
+        let photo = try one.addAttachment()
+        let holder = try one.makeDish(["attributes.title": "Soup"])
+        try world.settle()
+        try one.edit(holder, "files.photo", .string(photo.description))
+        try one.sync()
+        let device = isOnOneDevice ? one : other
+        let taker = try device.makeDish(["files.scan": photo.description])
+        if !isOnOneDevice {
+            // The server rejects the file. The other device has not received that the first object has it.
+            other.intercept = { request, respond in
+                let response = respond()
+                try? one.edit(holder, "files.photo", .null)
+                try? one.sync()
+                return .success(response)
+            }
+        }
+        try device.sync()
+        other.intercept = { .success($1()) }
+        if isOnOneDevice { try one.edit(holder, "files.photo", .null) }
+        try world.settle()
+        for device in [one, other] {
+            let file = try device.database.read { try $0.object(taker)?.value("files.scan") }
+            #expect(file == .string(photo.description))
+            #expect(try device.database.read { try $0.shelf().isEmpty })
+        }
+    }
+
     /// The attachment was deleted elsewhere while this device set it. Its bytes are uploaded again.
     @Test func aDeletedAttachmentThatAFileHoldsIsUploadedAgain() throws {
         let (one, other) = (try world.device(), try world.device())
@@ -316,7 +346,7 @@ struct SyncObjectTextsTests {
             guard isOld else { return .success(respond()) }
             if request.path == "/v1/server" {
                 asked += 1
-                return .success(withoutFeatures(respond()))
+                return .success(respond().withoutObjectTexts)
             }
             for name in ["\"texts", "\"files", "textsSeen"] {
                 #expect(!String(decoding: request.body, as: UTF8.self).contains(name))
@@ -367,11 +397,15 @@ struct SyncObjectTextsTests {
     }
 }
 
-/// The response of a server that has neither texts nor files of app objects.
-private func withoutFeatures(_ response: ServerResponse) -> ServerResponse {
-    let body = String(decoding: response.body, as: UTF8.self)
-        .replacing("\"object-texts\",", with: "").replacing("\"object-files\",", with: "")
-    return ServerResponse(status: response.status, headers: response.headers, body: Array(body.utf8))
+extension ServerResponse {
+    /// The response of `GET /v1/server`, without the features for texts and files of app objects.
+    var withoutObjectTexts: ServerResponse {
+        var response = self
+        let body = String(decoding: body, as: UTF8.self)
+            .replacing("\"object-texts\",", with: "").replacing("\"object-files\",", with: "")
+        response.body = Array(body.utf8)
+        return response
+    }
 }
 
 extension SyncDevice {

@@ -27,10 +27,11 @@ extension RecordsTransaction {
         let isReading = try sync.isReading
         let results = page["results"]?.elements ?? []
         var received = Received()
-        received.refusedClocks = try takeReceipts(push, results)
+        var freed: [FreedAttachments] = []
+        received.refusedClocks = try takeReceipts(push, results, &freed)
 
         let changes = page["changes"]
-        var deletedTypes: Set<String> = []
+        var deletedTypes = Set(push.deletions.map(\.deleted.objectType.name))
         var rescues: [LocalObject] = []
         for json in changes?["deletedObjects"]?.elements ?? [] {
             guard let deleted = DeletedObject(json: json) else { continue }
@@ -40,7 +41,6 @@ extension RecordsTransaction {
         // Texts are rescued only after all DeletedObjects of the page were processed, because the object to which a text would be
         // moved may be deleted by the same page.
         for object in rescues { try keepWords(of: object) }
-        var freed: [(id: UniqueID, attachments: Set<UniqueID>)] = []
         for member in changes?.members ?? [] where member.name != "deletedObjects" {
             for state in member.value.elements {
                 guard let theirs = LocalObject(section: member.name, state: state), try !isDeleted(theirs.id) else {
@@ -51,8 +51,7 @@ extension RecordsTransaction {
                 var object = ours ?? LocalObject(id: theirs.id, type: theirs.type)
                 if object.fold(fixed: theirs.fixed, registers: theirs.registers) || ours == nil { try save(object) }
                 if isReading, let ours, ours.isAcknowledged { try compare(ours, with: theirs) }
-                let released = LocalObject.released(by: theirs, since: ours)
-                if !released.isEmpty { freed.append((theirs.id, released)) }
+                if let released = FreedAttachments(theirs, since: ours) { freed.append(released) }
             }
         }
         let isHolderDeleted = deletedTypes.contains { $0 != TypeName.tag && $0 != TypeName.attachment }
@@ -88,7 +87,12 @@ extension RecordsTransaction {
         let isDeletion: Bool
     }
 
-    private func takeReceipts(_ push: PushBatch, _ results: [JSON]) throws -> Set<String> {
+    /// Processes the receipts of a push.
+    /// - Parameter freed: the attachments that objects of the push let go of are added to it.
+    /// - Returns: the slugs of the problems with which the server refused clocks.
+    private func takeReceipts(
+        _ push: PushBatch, _ results: [JSON], _ freed: inout [FreedAttachments]
+    ) throws -> Set<String> {
         var receipts: [ReceiptKey: JSON] = [:]
         for receipt in results {
             guard let id = receipt["uniqueID"]?.id else { continue }
@@ -105,7 +109,13 @@ extension RecordsTransaction {
         }
         for part in push.parts {
             if let receipt = receipts[ReceiptKey(id: part.id, isDeletion: false)] {
+                let before = try object(part.id, type: part.type)
                 refusedClocks.formUnion(try take(receipt, of: part, isRelay: push.isRelay))
+                if let after = try object(part.id, type: part.type),
+                    let released = FreedAttachments(after, since: before)
+                {
+                    freed.append(released)
+                }
             }
             if push.isRelay { try markGiven(part) }
         }
@@ -346,16 +356,16 @@ extension RecordsTransaction {
     }
 
     /// Retries attachments that the server refused because another object had them (`attachment-in-use`). An attachment is added to
-    /// its object again when another object no longer has it, or when any object that may have had it was deleted. A register that
-    /// was set since it was refused remains.
-    /// - Parameter freed: for each object that let go of attachments, these attachments.
-    private func retryAttachments(freed: [(id: UniqueID, attachments: Set<UniqueID>)], isHolderDeleted: Bool) throws {
+    /// its object again when another object may no longer have it, or when any object that may have had it was deleted. A register
+    /// that was set since it was refused remains.
+    /// - Parameter freed: the attachments that objects let go of.
+    private func retryAttachments(freed: [FreedAttachments], isHolderDeleted: Bool) throws {
         guard isHolderDeleted || !freed.isEmpty else { return }
         for change in try shelf() where change.slug == "attachment-in-use" {
             guard let attribute = change.attribute, let value = change.value,
                 let attachment = AttributeName.heldAttachment(attribute, value)
             else { continue }
-            let isFree = isHolderDeleted || freed.contains { $0.id != change.id && $0.attachments.contains(attachment) }
+            let isFree = isHolderDeleted || freed.contains { $0.holder != change.id && $0.mayContain(attachment) }
             guard isFree, var object = try object(change.id, type: change.type) else { continue }
             if let refused = change.clock, let standing = object.cell(attribute), standing.clock > refused { continue }
             try removeFromShelf(change.number)
@@ -365,21 +375,27 @@ extension RecordsTransaction {
     }
 }
 
-extension LocalObject {
-    /// The attachments that an object no longer holds: those that a note marks as removed, and those that were in its registers
-    /// before.
-    fileprivate static func released(by theirs: LocalObject, since ours: LocalObject?) -> Set<UniqueID> {
-        var released: Set<UniqueID> = []
-        for (attribute, cell) in theirs.registers {
-            let now = AttributeName.heldAttachment(attribute, cell.value)
-            let former =
-                cell.value == .bool(false)
-                ? AttributeName.heldAttachment(attribute, .bool(true))
-                : AttributeName.heldAttachment(attribute, ours?.registers[attribute]?.value)
-            if let former, former != now { released.insert(former) }
+/// The attachments that an object let go of.
+private struct FreedAttachments {
+    let holder: UniqueID
+    private var removed: Set<UniqueID> = []
+    /// Whether a file of the object has changed. Its former value may be unknown, because several changes may arrive as one.
+    private var hasOtherFile = false
+
+    /// The attachments that an object may have let go of since `before`; nil if there are none.
+    init?(_ object: LocalObject, since before: LocalObject?) {
+        holder = object.id
+        for (attribute, cell) in object.registers where before?.registers[attribute]?.clock != cell.clock {
+            if attribute.hasPrefix("files.") {
+                hasOtherFile = true
+            } else if cell.value == .bool(false) {
+                if let id = AttributeName.heldAttachment(attribute, .bool(true)) { removed.insert(id) }
+            }
         }
-        return released
+        if removed.isEmpty && !hasOtherFile { return nil }
     }
+
+    func mayContain(_ attachment: UniqueID) -> Bool { hasOtherFile || removed.contains(attachment) }
 }
 
 extension LocalEdit.Descent {
