@@ -30,14 +30,15 @@ class Member:
 
     name: str
     is_online = False
-    has_contacts = True  # the web app shows notes only
+    has_own_types = True  # the web app shows notes only
     device: LibraryDevice | BrowserDevice | Device
 
     def note_ids(self) -> list[str]:
         return sorted(self.device.notes)
 
-    def contact_ids(self) -> list[str]:
-        return sorted(each.unique_id for each in self.device.view.objects.values() if each.type == "contact")
+    def ids(self, kind: str) -> list[str]:
+        """The objects of one of the app's own types."""
+        return sorted(each.unique_id for each in self.device.view.objects.values() if each.type == kind)
 
     def go_online(self) -> None:
         self.is_online = True
@@ -114,7 +115,7 @@ class Library(Member):
 
 class Browser(Member):
     name = "browser"
-    has_contacts = False
+    has_own_types = False
 
     def __init__(self, tab: EngineTab, client: Client):
         self.device = BrowserDevice(tab, client)
@@ -287,9 +288,9 @@ class Life:
 
     def contact(self, member: Member) -> None:
         """Makes or edits an object of the app's own type."""
-        if not member.has_contacts:
+        if not member.has_own_types:
             return
-        contacts = member.contact_ids()
+        contacts = member.ids("contact")
         if not contacts or self.chance.random() < 0.3:
             member.device.make_object("contact", self.new_id(), name=self.word(), mobile=self.word(), work=self.word())
             return
@@ -301,6 +302,28 @@ class Life:
                 member.count_call(contact)
             case 4:
                 member.device.delete(contact)
+
+    def recipe(self, member: Member) -> None:
+        """Edits the title of a recipe or deletes it. Only the library knows its texts and files, which the others keep."""
+        recipes = member.ids("recipe")
+        if isinstance(member, Library) and (not recipes or self.chance.random() < 0.3):
+            member.device.make_recipe(self.word(), f"{self.word()}\n", unique_id=self.new_id())
+            return
+        if not member.has_own_types or not recipes:
+            return
+        recipe = self.chance.choice(recipes)
+        match self.chance.randrange(6) if isinstance(member, Library) else self.chance.choice([0, 0, 1]):
+            case 0:
+                member.device.edit(recipe, "attributes.title", self.word())
+            case 1:
+                member.device.delete(recipe)
+            case 2 | 3:
+                name = self.chance.choice(["method", "tips"])
+                member.device.edit(recipe, f"texts.{name}", f"{member.device.recipes[recipe][name]}{self.word()}\n")
+            case 4:
+                member.device.attach_to_recipe(recipe, self.chance.choice(["photo", "scan"]), self.chance.randbytes(100))
+            case 5:
+                member.device.edit(recipe, f"files.{self.chance.choice(['photo', 'scan'])}", None)
 
     def undo(self, member: Member) -> None:
         if isinstance(member, Library):
@@ -347,6 +370,18 @@ class Life:
             for word in words - self.removed:
                 assert text.count(word) == 1, f"{word} occurs {text.count(word)} times in {note}: {history(self.members[2].device, note)}"
         self.check_contacts()
+        self.check_recipes()
+
+    def check_recipes(self) -> None:
+        """What the library returns for recipes, compared to what the Device keeps of them."""
+        library, other = (next(each for each in self.members if each.name == name) for name in ("library", "device.py"))
+        names = {"attributes.title": "title", "texts.method": "method", "texts.tips": "tips", "files.photo": "photo", "files.scan": "scan"}
+        defaults = {"title": "", "method": "", "tips": "", "photo": None, "scan": None}
+        expected = {
+            entity.unique_id: defaults | {names[name]: value for name, (value, _) in entity.registers.items()}
+            for entity in other.device.copy.objects.values() if entity.type == "recipe"
+        }  # fmt: skip
+        assert {unique_id: defaults | recipe for unique_id, recipe in library.device.recipes.items()} == expected
 
     def check_contacts(self) -> None:
         """What the library returns for objects of the app's own type, compared to the registers of the Device."""
@@ -375,6 +410,7 @@ ACTIONS: dict[str, tuple[Callable[[Life, Member], object], int]] = {
     "attaches": (Life.attach, 1),
     "deletes a note": (Life.delete_note, 2),
     "edits a contact": (Life.contact, 6),
+    "edits a recipe": (Life.recipe, 6),
     "undoes": (Life.undo, 1),
     "loses a response": (Life.lose_response, 2),
     "restarts": (Life.restart, 1),

@@ -293,7 +293,7 @@ class LibraryDevice(Edits):
                 view.fold_entity(Entity(kind, unique_id, pending.get("made", {})))
                 for name, edit in pending["edits"].items():
                     if name == "text" or name.startswith("texts."):
-                        view.entity(kind, unique_id).registers["text"] = (edit["value"], edit["clock"])
+                        view.entity(kind, unique_id).registers[name] = (edit["value"], edit["clock"])
                     else:
                         view.entity(kind, unique_id).fold(name, edit["value"], edit["clock"])
         for unique_id, kind in self.query("SELECT id, type FROM deletions"):
