@@ -59,7 +59,7 @@ swift_test=(env NO_COLOR=1 .build/debug/hesperPackageTests.xctest --testing-libr
 # Six files at a time, because a single one uses less than half of two cores. Tests of one file run in the same worker (see the
 # markers in Tests/BlackBox/pytest.ini).
 export PYTHONPYCACHEPREFIX=$PWD/.build/pycache
-# Without compiled files, the start of each worker takes 9 s of processor time instead of 3 s. Images of Python often set this.
+# Without compiled files, the start of each worker takes 9 s of processor time instead of 2 s. Images of Python often set this.
 unset PYTHONDONTWRITEBYTECODE
 black_box=(.build/venv/bin/python -m pytest -ra -n 6 --dist loadfile --no-loadscope-reorder)
 
@@ -98,6 +98,9 @@ if [ "$mode" = all ]; then
     must "release build of the simulator" 20 swift build -c release --product simulate
     must "release build of the device" 5 swift build -c release --product client-device
 fi
+# Compiles the Python files once. Otherwise each worker does so at its start, which takes it 7 s of processor time.
+behind collection 5 .build/venv/bin/python -m pytest -q --collect-only Tests/BlackBox
+collection=$!
 # Two processes at the same time, because tests that wait for files, processes and connections leave half of two cores idle.
 databases='^Hesper(Postgres|SQLite|Blobs|Archive)Tests\.'
 behind swift-databases 20 "${swift_test[@]}" "$results/swift-databases.xml" --filter "$databases"
@@ -106,6 +109,7 @@ runner swift 20 "${swift_test[@]}" "$results/swift.xml" --skip "$databases"
 wait "$databases_run"
 statuses+=("swift-databases=$?")
 cat "$results/swift-databases.log"
+wait "$collection"
 if [ "$mode" = all ]; then
     runner simulate 30 .build/release/simulate 10000
 else
