@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="sqlite",
         help="the database of the test servers",
     )
-    parser.addoption("--seeds", type=int, help="the number of random runs of a test (differential/: 2, with --everything 40)")
+    parser.addoption("--seeds", type=int, help="the number of random runs of a test (differential/: 1, with --everything 40)")
     parser.addoption("--operations", type=int, help="the operations per random run (default 300, with --everything 1250)")
 
 
@@ -124,8 +124,8 @@ def small_app() -> Path:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Tests in these folders start many servers and do not open the web app."""
-    Server.public = small_app() if item.path.parent.name in ("command", "faults", "library", "postgres") else None
+    """Only these tests open the web app on servers of their own. The shared server always serves it."""
+    Server.public = None if item.path.parent.name == "browser" else small_app()
 
 
 @pytest.fixture(scope="session")
