@@ -12,7 +12,7 @@ from archive import Export, export, passes_unzip
 from attachments import attach, data_path, some_bytes
 from client import Client, Server
 from rows import check_problem
-from writer import new_id
+from writer import Writer, new_id
 
 pytestmark = [pytest.mark.both_stores, pytest.mark.thorough_on_postgresql]
 
@@ -78,12 +78,9 @@ def test_names_are_safe_and_unique(client: Client, seed: int) -> None:
     nasty = ["CON", "nul.txt", "../../x", "a/b\\c:d*e?f\"g<h>i|j", ".", "..", "", " ", "\t\n", "\u202e\u0007", "é", "e\u0301",
              "ﬁ", "FI", "ß", "SS", "x" * 3000, "👩‍👩‍👧" * 200, "\u0000".replace("\0", "\u0001"), "COM¹", "-rf", "~", "$HOME", "%00", "a.", "b "]  # fmt: skip
     texts = nasty * 3 + ["".join(chance.choice("aA.é/\\ \u0301\u200d🏛") for _ in range(8)) for _ in range(400)]
-    ids = {}
-    for begin in range(0, len(texts), 100):
-        notes = [{"uniqueID": new_id(), "text": text} for text in texts[begin : begin + 100]]
-        for note in notes:
-            assert client.post("/v1/notes", note).status_code == 201
-            ids[note["uniqueID"]] = note["text"]
+    writer, ids = Writer(client), {new_id(): text for text in texts}
+    answer = writer.push(notes=[writer.note(unique_id, text=text) for unique_id, text in ids.items()])
+    assert {result["status"] for result in answer["results"]} == {"applied"}
     found = export(client)
     assert len(found.names) == len(texts) + 1
     for unique_id, text in ids.items():

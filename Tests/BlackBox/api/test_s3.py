@@ -150,6 +150,7 @@ def test_an_unavailable_bucket(seaweed):
             assert client.post("/v1/notes", {"text": "without the bucket"}).status_code == 201
             server.restart()
             assert client.post("/v1/notes", {"text": "after a restart"}).status_code == 201
+            assert "Cannot read the marker of the attachments; no attachments are removed until it can be read" in server.log
         finally:
             assert seaweed.start()
         for _ in range(20):

@@ -5,7 +5,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -139,6 +139,7 @@ def test_a_new_installation_can_adopt_attachments(fresh_server: Server) -> None:
     assert len(bytes_of(fresh_server)) == 1
 
 
+@pytest.mark.thorough
 def test_a_copied_database_does_not_erase_attachments(fresh_server: Server, tmp_path: Path) -> None:
     """A copy of the database is served with the same attachments, and an account is erased in it."""
     ada, bob = fresh_server.client(email="ada@example.org"), fresh_server.client(email="bob@example.org")
@@ -202,9 +203,25 @@ def test_an_old_copy_of_the_database_does_not_erase_attachments(fresh_server: Se
     wait_for(lambda: marker(fresh_server)["contested"])
     [file] = bytes_of(fresh_server)
     assert file.name.startswith(later)
+    doctor = fresh_server.command("doctor")
+    assert doctor.returncode == FAILED
+    assert "wrong: Two copies of the database have used the attachments" in doctor.stdout
+    wait_for(lambda: "\nhesper_attachment_removal_stopped 1\n" in client.get("/metrics").text)
+    # The command does not remove the bytes of an erased account now.
+    picture = attach(fresh_server.client(email="bob@example.org"), DATA)
+    erased = fresh_server.command("account", "delete", "bob@example.org", "--yes")
+    assert erased.returncode == FAILED
+    assert "The data of its attachments is still stored. hesper serve removes it later. Two copies" in erased.stderr
+    assert {path.name[:36] for path in bytes_of(fresh_server)} == {later, picture}
     done = fresh_server.command("adopt-attachments", "--yes")
-    assert "Known to this database: 0 files with 0 bytes.\nUnknown to this database: 1 file with 1000 bytes.\n" in done.stdout
+    assert "Known to this database: 1 file with 1000 bytes.\nUnknown to this database: 1 file with 1000 bytes.\n" in done.stdout
     assert not marker(fresh_server)["contested"]
+    wait_for(lambda: "Removal of unused attachments resumed" in fresh_server.log)
+    # The command removes the bytes of an erased account immediately.
+    before = set(bytes_of(fresh_server))
+    attach(fresh_server.client(email="carol@example.org"), DATA)
+    assert fresh_server.command("account", "delete", "carol@example.org", "--yes").returncode == 0
+    assert set(bytes_of(fresh_server)) <= before
 
 
 def test_a_moved_data_folder_keeps_its_attachments(fresh_server: Server, tmp_path: Path) -> None:
@@ -233,17 +250,22 @@ def test_restored_attachments_belong_to_the_restored_database(fresh_server: Serv
         assert "Unused attachments are not removed" not in restored.log
 
 
-@pytest.mark.parametrize("text", ["", "not a marker", '{"format": "hesper-attachments", "formatVersion": 2}'])
-def test_with_a_damaged_marker_nothing_is_removed(fresh_server: Server, text: str) -> None:
-    client = fresh_server.client()
-    attach(client, DATA)
-    wait_for(lambda: marker(fresh_server))
-    fresh_server.stop()
-    (fresh_server.data / MARKER).write_text(text)
-    fresh_server.start()
-    delete_account(client)
-    wait_for(lambda: "hesper-installation.json, cannot be read" in fresh_server.log)
-    time.sleep(11)
-    assert len(bytes_of(fresh_server)) == 1
-    assert (fresh_server.data / MARKER).read_text() == text
-    assert "wrong: The marker of the attachments" in fresh_server.command("doctor").stdout
+def test_with_a_damaged_marker_nothing_is_removed() -> None:
+    """Three servers with different damage at the same time, because the test waits for their sweeps."""
+    texts = ["", "not a marker", '{"format": "hesper-attachments", "formatVersion": 2}']
+    with ExitStack() as stack:
+        servers = [stack.enter_context(Server()) for _ in texts]
+        for server, text in zip(servers, texts, strict=True):
+            client = server.client()
+            attach(client, DATA)
+            wait_for(lambda server=server: marker(server))
+            server.stop()
+            (server.data / MARKER).write_text(text)
+            server.start()
+            delete_account(client)
+            wait_for(lambda server=server: "hesper-installation.json, cannot be read" in server.log)
+        time.sleep(11)
+        for server, text in zip(servers, texts, strict=True):
+            assert len(bytes_of(server)) == 1
+            assert (server.data / MARKER).read_text() == text
+            assert "wrong: The marker of the attachments" in server.command("doctor").stdout

@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -46,23 +46,45 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "backups"
 
 
-@pytest.fixture
-def server(fresh_server: Server, folder: Path) -> Server:
-    """A server with a note and a picture that has made its first scheduled backup."""
-    phone = Device(fresh_server.client(email="ada@example.org"))
+def back_up(server: Server, folder: Path) -> None:
+    """Fills a server with a note and a picture, restarts it with scheduled backups, and waits for the first one."""
+    phone = Device(server.client(email="ada@example.org"))
     phone.make_note("in the first backup")
     phone.sync()
     attach(phone.client, PICTURE)
-    fresh_server.stop()
-    fresh_server.environment |= {"HESPER_BACKUP_TO": str(folder), "HESPER_BACKUP_EVERY": "1h", "HESPER_BACKUP_KEEP": "3"}
-    fresh_server.start()
+    server.stop()
+    server.environment |= settings(folder)
+    server.start()
     wait_for(lambda: entries(folder))
+
+
+def settings(folder: Path) -> dict[str, str]:
+    return {"HESPER_BACKUP_TO": str(folder), "HESPER_BACKUP_EVERY": "1h", "HESPER_BACKUP_KEEP": "3"}
+
+
+@pytest.fixture
+def server(fresh_server: Server, folder: Path) -> Server:
+    """A server that has made its first scheduled backup."""
+    back_up(fresh_server, folder)
     return fresh_server
 
 
-def stopped(server: Server) -> Server:
-    server.stop()
-    return server
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
+    """The data folder of such a server after it was stopped, and the folder of its backups. Tests use copies."""
+    folder = tmp_path_factory.mktemp("backups")
+    with Server() as server:
+        back_up(server, folder)
+        server.stop()
+        yield server.data, folder
+
+
+@pytest.fixture
+def stopped(original: tuple[Path, Path], folder: Path, tmp_path: Path) -> Iterator[Server]:
+    data, backups = original
+    shutil.copytree(backups, folder, dirs_exist_ok=True)
+    with Server(shutil.copytree(data, tmp_path / "installation"), environment=settings(folder), start=False) as server:
+        yield server
 
 
 def test_commands_during_operation_are_safe_after_a_backup(server: Server) -> None:
@@ -99,32 +121,30 @@ def test_a_backup_is_complete_and_can_be_restored(server: Server, folder: Path, 
     assert run(tmp_path, "check", "--data", tmp_path / "data").returncode == 0
 
 
-def test_the_period_starts_at_the_last_backup(server: Server, folder: Path) -> None:
+def test_the_period_starts_at_the_last_backup(stopped: Server, folder: Path) -> None:
     """It does not start at the server's start, so that frequent restarts do not delay backups."""
     [name] = entries(folder)
-    stopped(server)
     made = made_at(folder / name, 0.9)
     for _ in range(3):
-        server.start()
+        stopped.start()
         # The metric appears once the schedule has read the folder, shortly after the start.
-        wait_for(lambda: "hesper_last_backup_timestamp_seconds" in metrics(server.url))
-        assert abs(time.time() - 0.9 * 3600 - metrics(server.url)["hesper_last_backup_timestamp_seconds"]) < 60
+        wait_for(lambda: "hesper_last_backup_timestamp_seconds" in metrics(stopped.url))
+        assert abs(time.time() - 0.9 * 3600 - metrics(stopped.url)["hesper_last_backup_timestamp_seconds"]) < 60
         time.sleep(0.5)
-        server.stop()
+        stopped.stop()
     assert entries(folder) == [made.name]
     made = made_at(made, 1.1)
-    server.start()
+    stopped.start()
     wait_for(lambda: len(entries(folder)) == 2)
     assert entries(folder)[0] == made.name
 
 
-def test_equal_attachments_are_hard_links(server: Server, folder: Path) -> None:
+def test_equal_attachments_are_hard_links(stopped: Server, folder: Path) -> None:
     [name] = entries(folder)
-    stopped(server)
     old = made_at(folder / name, 2)
     # Bytes that the installation has lost are copied from the previous backup.
-    shutil.rmtree(server.data / "attachments")
-    server.start()
+    shutil.rmtree(stopped.data / "attachments")
+    stopped.start()
     wait_for(lambda: len(entries(folder)) == 2)
     new = folder / entries(folder)[1]
     assert bytes_in(new, PICTURE).stat().st_ino == bytes_in(old, PICTURE).stat().st_ino
@@ -132,9 +152,8 @@ def test_equal_attachments_are_hard_links(server: Server, folder: Path) -> None:
     assert json.loads((new / "backup.json").read_text())["missing"] == []
 
 
-def test_only_the_oldest_backups_are_removed(server: Server, folder: Path) -> None:
+def test_only_the_oldest_backups_are_removed(stopped: Server, folder: Path) -> None:
     [name] = entries(folder)
-    stopped(server)
     first = made_at(folder / name, 50)
     for hours in (40, 30, 20):
         made_at(Path(shutil.copytree(first, folder / f"copy {hours}")), hours)
@@ -150,8 +169,8 @@ def test_only_the_oldest_backups_are_removed(server: Server, folder: Path) -> No
     (folder / "removed").mkdir()
     (folder / "removed" / "left by a kill").write_text("x")
     before = entries(folder)
-    server.start()
-    wait_for(lambda: server.log.count("Old backup removed") == 2)
+    stopped.start()
+    wait_for(lambda: stopped.log.count("Old backup removed") == 2)
     after = entries(folder)
     gone = set(before) - set(after)
     assert first.name in gone and len(gone) == 2
@@ -161,14 +180,13 @@ def test_only_the_oldest_backups_are_removed(server: Server, folder: Path) -> No
     assert {"letter.txt", "by hand"} <= names and not {"removed", "unfinished"} & names
 
 
-def test_backups_dated_in_the_future(server: Server, folder: Path) -> None:
+def test_backups_dated_in_the_future(stopped: Server, folder: Path) -> None:
     """A backup dated in the future neither delays the next one nor replaces later ones."""
     [name] = entries(folder)
-    stopped(server)
     future = [made_at(Path(shutil.copytree(folder / name, folder / f"copy {n}")), -1_000 - n) for n in range(3)]
     shutil.rmtree(folder / name)
-    server.start()
-    wait_for(lambda: "Old backup removed" in server.log)
+    stopped.start()
+    wait_for(lambda: "Old backup removed" in stopped.log)
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H")
     assert [entry for entry in entries(folder) if entry.startswith(now[:10])]
     assert [path for path in future if not path.exists()] == future[:1]
@@ -187,14 +205,13 @@ def test_a_missing_backup_folder(fresh_server: Server, folder: Path, tmp_path: P
     assert fresh_server.client().get("/v1/account").status_code == 200
 
 
-def test_an_interrupted_backup_is_continued(server: Server, folder: Path, tmp_path: Path) -> None:
+def test_an_interrupted_backup_is_continued(stopped: Server, folder: Path, tmp_path: Path) -> None:
     """The folder has another name until the backup is complete. Bytes already copied are not copied again."""
     [name] = entries(folder)
-    stopped(server)
     (folder / name).rename(folder / "unfinished")
     (folder / "unfinished/backup.json").unlink()
     kept = bytes_in(folder / "unfinished", PICTURE).stat()
-    server.start()
+    stopped.start()
     wait_for(lambda: entries(folder))
     [name] = entries(folder)
     assert bytes_in(folder / name, PICTURE).stat().st_ino == kept.st_ino
@@ -202,12 +219,11 @@ def test_an_interrupted_backup_is_continued(server: Server, folder: Path, tmp_pa
     assert len([path for path in files(folder / name) if path.endswith(".sqlite")]) == 1
 
 
-def test_doctor_reports_backups(server: Server, folder: Path) -> None:
+def test_doctor_reports_backups(stopped: Server, folder: Path) -> None:
     [name] = entries(folder)
-    stopped(server)
 
     def told() -> str:
-        return server.command("doctor").stdout
+        return stopped.command("doctor").stdout
 
     assert f"ok: The last complete backup is {folder / name}, one of 1.\n" in told()
     assert f"warning: The backups in {folder} are on the same disk as the data. " in told()
