@@ -11,8 +11,7 @@ from follower import Follower
 
 pytestmark = pytest.mark.both_stores
 
-SECONDS = 8  # the duration on an idle machine
-MAX_SECONDS = 90  # the limit on a busy one
+MAX_SECONDS = 90  # the limit on a busy machine
 
 
 def push_something(device: Device, random: Random, notes: list[str]) -> None:
@@ -33,7 +32,8 @@ def push_something(device: Device, random: Random, notes: list[str]) -> None:
     device.sync(lose_response=random.random() < 0.1)
 
 
-def test_no_change_is_missing_after_interrupted_streams(devices, seed):
+def test_no_change_is_missing_after_interrupted_streams(devices, seed, everything):
+    least = 8 if everything else 3  # seconds
     random = Random(seed)
     three = devices(3)
     notes: list[str] = []
@@ -42,7 +42,7 @@ def test_no_change_is_missing_after_interrupted_streams(devices, seed):
 
     def write(device: Device, random: Random) -> None:
         try:
-            while (took := time.monotonic() - began) < SECONDS or (took < MAX_SECONDS and not received_enough()):
+            while (took := time.monotonic() - began) < least or (took < MAX_SECONDS and not received_enough()):
                 push_something(device, random, notes)
         except BaseException as failure:
             failures.append(failure)

@@ -1,4 +1,4 @@
-"""Uploads and downloads of two hundred pictures and documents from Debian packages."""
+"""Uploads and downloads of pictures and documents from Debian packages."""
 
 import mimetypes
 import uuid
@@ -12,12 +12,11 @@ from convergence import settle
 from device import Device
 from wire import Wire
 
-COUNT = 200
 FOLDERS = [Path("/usr/share/desktop-base"), Path("/usr/share/icons/Adwaita"), Path("/usr/share/doc")]
 TYPES = {".png", ".jpg", ".jpeg", ".svg", ".gif", ".xpm", ".pdf", ".html", ".gz", ".cur"}
 
 
-def pictures() -> list[Path]:
+def pictures(count: int) -> list[Path]:
     """The largest files, and a fixed selection of the others."""
     found = sorted(
         path for folder in FOLDERS if folder.is_dir() for path in folder.rglob("*")
@@ -25,12 +24,13 @@ def pictures() -> list[Path]:
     )  # fmt: skip
     largest = sorted(found, key=lambda path: path.stat().st_size)[-20:]
     rest = [path for path in found if path not in largest]
-    return largest + Random(1).sample(rest, min(COUNT - len(largest), len(rest)))
+    return largest + Random(1).sample(rest, min(count - len(largest), len(rest)))
 
 
-def test_two_hundred_real_files(pair: list[Device]):
-    files = pictures()
-    if len(files) < COUNT:
+@pytest.mark.parametrize("count", [50, pytest.param(200, marks=pytest.mark.thorough)])
+def test_real_files(pair: list[Device], count: int):
+    files = pictures(count)
+    if len(files) < count:
         pytest.skip(f"only {len(files)} pictures and documents here: apt-get install desktop-base adwaita-icon-theme")
     one, other = pair
     made: dict[str, Path] = {}

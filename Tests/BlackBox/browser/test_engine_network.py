@@ -1,5 +1,6 @@
 """Retry-After, proxies that buffer streams, and insecure contexts (clients.md, rules 9 and 12)."""
 
+import pytest
 from client import Server
 from engine_page import Profile, device_of
 from playwright.sync_api import Route
@@ -48,11 +49,13 @@ def test_the_client_polls_if_no_stream_gets_through(profile: Profile, server: Se
     assert not tab.status["live"] and len(held) == 1
 
 
-def test_an_interrupted_stream_resumes_without_missing_changes(profile: Profile, fresh_server: Server) -> None:
+def test_an_interrupted_stream_resumes_without_missing_changes(
+    profile: Profile, fresh_server: Server, everything: bool
+) -> None:
     tab = profile(fresh_server)
     device = device_of(fresh_server, tab.sign_up())
     tab.run('await until(() => engine.status.live, "live")')
-    for number in range(3):
+    for number in range(3 if everything else 1):
         fresh_server.restart()
         note = device.make_note(f"after {number}")
         device.sync()
@@ -90,6 +93,7 @@ def test_a_response_that_is_older_than_an_event_causes_no_repair(profile: Profil
     assert all(request.get("syncToken") for request in requests) and len(requests) < 5
 
 
+@pytest.mark.thorough
 def test_without_a_secure_context_each_tab_syncs_separately(profile: Profile, server: Server) -> None:
     plain = profile(server, server.url.replace("127.0.0.1", "hesper.test"))
     email = server.client().email

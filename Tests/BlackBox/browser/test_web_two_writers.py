@@ -35,7 +35,7 @@ def writers(browser: Browser, server: Server) -> Iterator[tuple[list[Writer], Cl
 def test_two_writers(writers: tuple[list[Writer], Client], seed: int, everything: bool):
     """The first run has the seed of the test, the others those that follow."""
     people, client = writers
-    for number in range(seed, seed + (500 if everything else 20)):
+    for number in range(seed, seed + (500 if everything else 6)):
         try:
             run(people, client, number, actions=30 if everything else 12)
             assert not (errors := [error for writer in people for error in writer.app.page_errors]), errors

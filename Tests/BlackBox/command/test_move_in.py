@@ -125,7 +125,8 @@ def test_hostile_enex(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     assert texts == {"# Good\n\nfine", "# Crypt\n\na [encrypted text]"}
 
 
-def test_a_resource_of_200_mib(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", [20, pytest.param(200, marks=pytest.mark.thorough)])  # MiB
+def test_a_resource_over_the_limit(hesper: Hesper, ada: str, tmp_path: Path, size: int) -> None:
     start, end = enex(
         f"<title>Large</title><content>{enml('<div>text</div>')}</content><resource><data encoding=\"base64\">|</data>"
         "<mime>video/mp4</mime><resource-attributes><file-name>film.mp4</file-name></resource-attributes></resource>"
@@ -133,14 +134,14 @@ def test_a_resource_of_200_mib(hesper: Hesper, ada: str, tmp_path: Path) -> None
     line = b"QUJD" * 19 + b"\n"
     with (tmp_path / "large.enex").open("wb") as file:
         file.write(start.encode())
-        for _ in range(200):
+        for _ in range(size):
             file.write(line * ((4 << 20) // (3 * 76)))
         file.write(end.encode())
     done = hesper("import", "--account", ada, "large.enex", HESPER_ATTACHMENT_SIZE="1MiB")
     assert "1 new note" in done.stdout
     assert "0 new attachments" not in done.stdout
-    size = 200 * ((4 << 20) // (3 * 76)) * 57
-    assert done.stderr == f"hesper: Skipped large.enex, Large, film.mp4: It has {size} bytes. The maximum is {1 << 20}.\n"
+    count = size * ((4 << 20) // (3 * 76)) * 57
+    assert done.stderr == f"hesper: Skipped large.enex, Large, film.mp4: It has {count} bytes. The maximum is {1 << 20}.\n"
 
 
 def test_attributes_are_limited(hesper: Hesper, ada: str, tmp_path: Path) -> None:

@@ -220,13 +220,14 @@ TEXTS = [
 ]  # fmt: skip
 
 
-def test_odd_names_and_texts_are_the_same_on_another_machine(ada: str, tmp_path: Path) -> None:
+def test_odd_names_and_texts_are_the_same_on_another_machine(ada: str, tmp_path: Path, everything: bool) -> None:
+    """Every name, and every name of a folder. With --everything, every name in every folder."""
     with served(tmp_path, ada) as (url, client):
         one, other = Machine(tmp_path / "one", url, ada), Machine(tmp_path / "other", url, ada)
         count = 0
-        for folder in ["", "sub", "deep/er/and/deeper", "sp ace", "UPPER", "é", "e\u0301x", "-x"]:
+        for index, folder in enumerate(["", "sub", "deep/er/and/deeper", "sp ace", "UPPER", "é", "e\u0301x", "-x"]):
             (one.folder / folder).mkdir(parents=True, exist_ok=True)
-            for name in NAMES:
+            for name in NAMES if everything or not index else NAMES[index::7]:
                 count += 1
                 ending = ["md", "txt", "markdown", "MD"][count % 4]
                 (one.folder / folder / f"{name}.{ending}").write_bytes(TEXTS[count % len(TEXTS)] + b"%d" % count)
@@ -342,6 +343,7 @@ def test_files_over_the_limit_of_the_server_stay(limit: int, status: int, ada: s
         assert sorted(sizes) == [5, 15]
 
 
+@pytest.mark.thorough
 def test_odd_names_of_linked_files(ada: str, tmp_path: Path) -> None:
     with served(tmp_path, ada) as (url, client):
         one, other = Machine(tmp_path / "one", url, ada), Machine(tmp_path / "other", url, ada)
@@ -384,12 +386,12 @@ def test_an_imported_folder_does_not_double_its_files(hesper: Hesper, ada: str, 
 
 
 @pytest.mark.parametrize("seed", [1])
-def test_killed_processes_lose_and_double_no_files(seed: int, ada: str, tmp_path: Path) -> None:
-    chance = random.Random(seed)
+def test_killed_processes_lose_and_double_no_files(seed: int, ada: str, tmp_path: Path, everything: bool) -> None:
+    chance, steps = random.Random(seed), 60 if everything else 25
     with served(tmp_path, ada) as (url, client):
         machines = syncing(tmp_path, url, ada)
         contents = {}
-        for number in range(60):
+        for number in range(steps):
             machine = chance.choice(machines)
             folder = machine.folder
             pictures = sorted(path for path in folder.rglob("*.png") if ".hesper" not in path.parts)
@@ -420,16 +422,16 @@ def test_killed_processes_lose_and_double_no_files(seed: int, ada: str, tmp_path
         assert set(contents.values()) <= set(pictures)
         assert [data for data, number in pictures.items() if number > 1] == []
         names = [name for names in held(client).values() for name in names]
-        assert len(names) == len(pictures) > 10
+        assert len(names) == len(pictures) > steps // 6
 
 
 @pytest.mark.parametrize("seed", [1])
-def test_killed_processes_lose_and_double_nothing(seed: int, ada: str, tmp_path: Path) -> None:
-    chance = random.Random(seed)
+def test_killed_processes_lose_and_double_nothing(seed: int, ada: str, tmp_path: Path, everything: bool) -> None:
+    chance, steps = random.Random(seed), 120 if everything else 60
     with served(tmp_path, ada) as (url, client):
         machines = syncing(tmp_path, url, ada)
         count, written = 0, set()
-        for _ in range(120):
+        for _ in range(steps):
             machine = chance.choice(machines)
             files = sorted(machine.folder.rglob("*.md"))
             count += 1
@@ -476,4 +478,4 @@ def test_killed_processes_lose_and_double_nothing(seed: int, ada: str, tmp_path:
         # What was written to a file that a killed process was about to replace is in the trash.
         trash = [path.read_text() for machine in machines for path in (machine.folder / ".hesper/trash").rglob("*.md")]
         assert written - set(words) - {word for text in trash for word in text.split()} == set()
-        assert len(words) > 60
+        assert len(words) > steps // 2

@@ -20,7 +20,7 @@ def test_random_runs(request: pytest.FixtureRequest, seed: int, tmp_path: Path) 
     """Each run has its own server, which is killed and restored."""
     config = request.config
     is_full = config.getoption("--everything", False) and config.getoption("--store") == "sqlite"
-    seeds = config.getoption("--seeds") or (40 if is_full else 2)
+    seeds = config.getoption("--seeds") or (40 if is_full else 1)
     operations = config.getoption("--operations") or (1_250 if is_full else 300)
     for each in range(seed, seed + seeds):
         with Server() as server:

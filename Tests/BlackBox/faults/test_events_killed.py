@@ -12,11 +12,10 @@ from follower import Follower
 
 pytestmark = pytest.mark.both_stores
 
-KILLS = 6
-
 
 @pytest.mark.thorough_on_postgresql
-def test_streams_resume_after_a_kill(fresh_server, seed):
+def test_streams_resume_after_a_kill(fresh_server, seed, everything):
+    kills = 6 if everything else 3
     random = Random(seed)
     device = Device(fresh_server.client())
     followers = [Follower(device.client.another_device(), Random(random.random())) for _ in range(3)]
@@ -44,7 +43,7 @@ def test_streams_resume_after_a_kill(fresh_server, seed):
     writer = threading.Thread(target=push)
     for thread in [*followers, writer]:
         thread.start()
-    for _ in range(KILLS):
+    for _ in range(kills):
         time.sleep(random.uniform(0.3, 1.2))
         fresh_server.kill()
         fresh_server.start()
@@ -56,5 +55,5 @@ def test_streams_resume_after_a_kill(fresh_server, seed):
     assert device.copy.digest == device.digest
     for follower in followers:
         follower.finish(device)
-        assert follower.streams > KILLS
+        assert follower.streams > kills
     assert fresh_server.command("check").returncode == 0

@@ -1,6 +1,6 @@
 """`kill -9` during uploads, repeatedly: no incomplete file is served, and no acknowledged one is missing.
 
-HESPER_KILLS is the number of kills (default 5, in `make test-all` 20).
+HESPER_KILLS is the number of kills (default 3, in `make test-all` 20).
 """
 
 import os
@@ -17,7 +17,7 @@ from verdict import check_data
 
 pytestmark = [pytest.mark.both_stores, pytest.mark.long]
 
-KILLS = int(os.environ.get("HESPER_KILLS", "5"))
+KILLS = int(os.environ.get("HESPER_KILLS", "3"))
 UPLOADERS = 6
 PART = {"Content-Type": "application/partial-upload"}
 

@@ -16,7 +16,7 @@ HOURS = 3_600
 # the change.
 @pytest.mark.parametrize(
     "command, count, full",
-    [("laws", "--merges 8000 --seed 2", "--merges 3000000"), ("lives", "--lives 300 --seed 2", "--lives 10000")],
+    [("laws", "--merges 2500 --seed 2", "--merges 3000000"), ("lives", "--lives 120 --seed 2", "--lives 10000")],
 )
 def test_trials(command: str, count: str, full: str, everything: bool):
     if not TRIALS.exists():

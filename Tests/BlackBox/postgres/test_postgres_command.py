@@ -154,7 +154,7 @@ def test_the_number_of_connections_is_limited(postgresql: PostgreSQL) -> None:
     )
 
     def push(device: Device) -> None:
-        for number in range(30):
+        for number in range(10):
             device.make_note(f"note {number}")
             device.sync()
 
