@@ -4,6 +4,8 @@
 that use only the common interface run unchanged. All compare A's files, B's copy and the server, register by register.
 """
 
+from types import FunctionType
+
 import clocks
 import pytest
 import test_cases
@@ -19,6 +21,21 @@ SHARED_CASES = [
 ]  # fmt: skip
 
 
+# In these, the server decides, and the client only takes its result. `make test` runs them with Device only (test_cases.py).
+SERVER_DECIDES = [
+    "test_case_01", "test_case_02", "test_case_03", "test_case_04", "test_case_05", "test_case_06", "test_case_07", "test_case_09",
+    "test_case_12", "test_case_13", "test_case_14", "test_case_15", "test_case_16", "test_case_20", "test_case_21", "test_case_22", "test_case_26",
+    "test_case_30", "test_two_tags_swap",
+]  # fmt: skip
+
+
+def thorough(test):
+    """A copy of a test that is marked thorough. The test itself runs in other modules."""
+    made = FunctionType(test.__code__, test.__globals__, test.__name__, test.__defaults__, test.__closure__)
+    made.__dict__.update(test.__dict__, pytestmark=[*getattr(test, "pytestmark", []), pytest.mark.thorough.mark])
+    return made
+
+
 def named(module, prefixes: list[str]) -> dict:
     """The tests of a module whose names have these beginnings, by name, for pytest to find in another module."""
     found = {}
@@ -31,7 +48,8 @@ def named(module, prefixes: list[str]) -> dict:
 
 def client_cases() -> dict:
     """The tests of this module and those of SHARED_CASES, by name."""
-    return named(test_cases, SHARED_CASES) | {name: each for name, each in globals().items() if name.startswith("test_case_")}
+    found = named(test_cases, SHARED_CASES) | {name: each for name, each in globals().items() if name.startswith("test_case_")}
+    return {name: thorough(each) if name.startswith(tuple(SERVER_DECIDES)) else each for name, each in found.items()}
 
 
 def both(pair, read) -> list:

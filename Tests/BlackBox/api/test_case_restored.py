@@ -73,6 +73,7 @@ def test_case_24_restored_from_last_nights_backup(restorable):
     assert server.command("check").returncode == 0
 
 
+@pytest.mark.thorough
 def test_case_24_edits_made_offline_meanwhile(restorable):
     """Unsent text is sent with the value of its base, which the restored server lacks."""
     server, a, b, notes, backup = restorable
@@ -291,7 +292,7 @@ def flip(log: Path) -> None:
         file.write(bytes([byte ^ 1]))
 
 
-@pytest.mark.parametrize("damage", [cut, flip, Path.unlink], ids=["cut", "flipped", "removed"])
+@pytest.mark.parametrize("damage", [cut, *(pytest.param(each, marks=pytest.mark.thorough) for each in (flip, Path.unlink))], ids=["cut", "flipped", "removed"])
 def test_a_damaged_write_ahead_log(restorable, damage):
     """The database is consistent but from an earlier moment. Devices send what it lacks."""
     if Server.store is not None:

@@ -3,6 +3,7 @@
 import random
 import threading
 
+import pytest
 from client import Server
 from engine_page import Profile, device_of
 from playwright.sync_api import Route
@@ -44,6 +45,7 @@ def test_changes_of_another_device_arrive_without_polling(profile: Profile, serv
     assert tab.run('return engine.requests().filter(one => one.path === "/v1/sync").length') == requests_before
 
 
+@pytest.mark.thorough
 def test_random_edits_on_both_sides_converge(profile: Profile, server: Server, seed: int) -> None:
     """Both make random edits, online and offline. Their digests must be equal afterwards."""
     chance = random.Random(seed)
@@ -112,6 +114,7 @@ def test_random_edits_on_both_sides_converge(profile: Profile, server: Server, s
     assert not tab.run("return copy.shelf()")
 
 
+@pytest.mark.thorough
 def test_a_lost_response_causes_no_conflict(profile: Profile, server: Server) -> None:
     """merge.md, case 25: text typed after a lost response is neither duplicated nor in conflict."""
     tab = profile(server)

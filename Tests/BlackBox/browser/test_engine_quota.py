@@ -95,6 +95,7 @@ def test_a_refused_note_can_be_deleted(profile: Profile, small: Server) -> None:
     assert tab.status["held"] == 0 and tab.run("return copy.note(argument) ?? null", note) is None
 
 
+@pytest.mark.thorough
 def test_a_restored_server_with_a_smaller_quota_gets_all_changes_later(profile: Profile, tmp_path: Path) -> None:
     with Server() as server:
         tab = profile(server)

@@ -196,6 +196,7 @@ def test_signing_in_again_keeps_texts_in_flight(start) -> None:
     assert tab.text(note) == device.text(note) == "Milk and bread"
 
 
+@pytest.mark.thorough
 def test_three_tabs_share_texts_in_flight(start) -> None:
     one, device, note, network = start()
     tabs = (one, one.another(), one.another())
@@ -301,12 +302,13 @@ def test_an_acknowledged_text_is_restored_although_the_server_has_a_greater_one(
     assert tab.run('return raw("relays")') == []
 
 
-@pytest.mark.parametrize("when", ["while it is read", "before it is given back"])
+@pytest.mark.parametrize("when", ["while it is read", pytest.param("before it is given back", marks=pytest.mark.thorough)])
 def test_texts_to_be_restored_survive_a_reload(profile: Profile, restored: Restored, when: str) -> None:
     """By then the copy contains the greater text, so the other one must have been stored separately."""
     tab = profile(restored.server)
     email = tab.sign_up()
-    tab.run('for (let n = 0; n < 600; n++) await copy.createNote({text: `note ${n}`})')
+    # More notes than one page of a sync contains.
+    tab.run('await copy.createNotes(Array.from({length: 600}, (_, n) => ({text: `note ${n}`})))')
     note = tab.run('return copy.createNote({text: "Milk\\n\\nBread\\n"})')
     tab.identical(40)
     other = restored.lose_line(tab, note, email)
@@ -336,6 +338,7 @@ def test_texts_to_be_restored_survive_a_reload(profile: Profile, restored: Resto
     assert unsent["textBaseValue"] == "Milk\n\nBread\nmine\n" and unsent["textAfter"] == []
 
 
+@pytest.mark.thorough
 def test_two_restores_of_the_server_before_the_first_push(profile: Profile, restored: Restored) -> None:
     """Two versions of a text are restored separately, in order. The server treats the later one as a descendant of the
     earlier one (merge.md, Restored texts), which remains in the history."""
@@ -445,7 +448,9 @@ def test_a_rescue_is_reported_after_a_lost_response(start) -> None:
     assert [one["kind"] for one in tab.run("return copy.notices()")] == ["unseen"]
 
 
-@pytest.mark.parametrize("how", ["never sent", "answered deleted", "sent and not answered"])
+@pytest.mark.parametrize(
+    "how", ["never sent", *(pytest.param(how, marks=pytest.mark.thorough) for how in ("answered deleted", "sent and not answered"))]
+)
 def test_unsent_text_moves_to_the_rescue_note(start, how: str) -> None:
     """merge.md, case 33, with text that the server did not have when the note was deleted."""
     tab, device, note, network = start("Milk\n\nBread\n")
@@ -476,6 +481,7 @@ def test_unsent_text_moves_to_the_rescue_note(start, how: str) -> None:
     assert (notice["kind"], notice["uniqueID"], notice["into"]) == ("rescued", note, rescued)
 
 
+@pytest.mark.thorough
 def test_unsent_text_follows_several_rescues(start) -> None:
     tab, device, note, _ = start()
     tab.context.set_offline(True)
@@ -496,7 +502,7 @@ def test_unsent_text_follows_several_rescues(start) -> None:
     assert tab.run("return copy.notes()") == [last] and tab.text(last) == "Milk, mine\ntheirs, and more"
 
 
-@pytest.mark.parametrize("end", ["deleted", "deleted here"])
+@pytest.mark.parametrize("end", ["deleted", pytest.param("deleted here", marks=pytest.mark.thorough)])
 def test_unsent_text_goes_into_another_note_if_the_rescue_note_is_deleted(start, end: str) -> None:
     tab, device, note, network = start()
     tab.context.set_offline(True)

@@ -121,6 +121,7 @@ def test_keys_in_the_full_view(signed_up: App):
     expect(picture(app, "one.png")).to_be_focused()
 
 
+@pytest.mark.thorough
 @pytest.mark.service_worker
 def test_an_interrupted_upload_resumes(signed_up: App):
     app = signed_up
@@ -163,6 +164,7 @@ def test_an_interrupted_upload_resumes(signed_up: App):
     assert attachment["sha256"] == hashlib.sha256(data).hexdigest()
 
 
+@pytest.mark.thorough
 def test_three_parallel_downloads_and_the_open_note_first(browser_and_device):
     app, other = browser_and_device
     app.wait_synced()

@@ -7,13 +7,17 @@ import pytest
 from app import App
 from attachments import some_bytes
 from browser_device import CHANGE_RECORD, BrowserDevice
-from client_cases import client_cases
+from client_cases import client_cases, thorough
 from device import Device
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.long
 
-globals().update(client_cases())
+# Other tests of the web app check the same: test_engine_texts.py (lost responses), test_web_refused.py, test_two_writers.
+ALSO_ELSEWHERE = ("test_case_08", "test_case_19", "test_case_23", "test_case_25", "test_case_27", "test_case_29")
+globals().update(
+    {name: thorough(each) if name.startswith(ALSO_ELSEWHERE) else each for name, each in client_cases().items()}
+)
 
 
 @pytest.fixture

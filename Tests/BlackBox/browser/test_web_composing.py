@@ -51,7 +51,7 @@ def test_composing_in_an_empty_note_at_the_end_of_a_line_and_in_a_text(signed_up
     expect_everywhere(app, "あは\nse二글\nlastまた")
 
 
-@pytest.mark.parametrize("order", ["key first", "key last"])
+@pytest.mark.parametrize("order", ["key first", pytest.param("key last", marks=pytest.mark.thorough)])
 def test_enter_that_ends_a_composition_adds_no_line(signed_up: App, order: str):
     app, method = signed_up, InputMethod(signed_up)
     app.new_note("- ")
@@ -119,7 +119,7 @@ def test_undo_after_a_composition(signed_up: App):
     expect_everywhere(app, "one日本! two")
 
 
-@pytest.mark.parametrize("end", ["commit", "cancel", "leave"])
+@pytest.mark.parametrize("end", ["commit", *(pytest.param(end, marks=pytest.mark.thorough) for end in ("cancel", "leave"))])
 def test_an_edit_of_another_device_waits_for_the_end_of_a_composition(browser_and_device: tuple[App, Device], end: str):
     app, device = browser_and_device
     note = device.make_note("top\nmiddle\nbottom")

@@ -23,6 +23,7 @@ def shared_note(a: App, b: App, text: str) -> None:
     b.expect_text(text)
 
 
+@pytest.mark.thorough
 def test_two_browsers_edit_one_note_offline_and_converge(two_browsers: list[App]):
     a, b = two_browsers
     shared_note(a, b, "Bread\n\nrye\n\nsalt")
@@ -48,6 +49,7 @@ def test_two_browsers_edit_one_note_offline_and_converge(two_browsers: list[App]
     assert a.run("return engine.status.identical") and b.run("return engine.status.identical")
 
 
+@pytest.mark.thorough
 def test_both_browsers_type_at_once(two_browsers: list[App]):
     a, b = two_browsers
     shared_note(a, b, "top\n\nmiddle\n\nend")
@@ -117,6 +119,7 @@ def test_a_click_places_the_cursor(signed_up: App):
     app.expect_text("Milk, eggs and bread")
 
 
+@pytest.mark.thorough
 def test_no_keystroke_is_lost_while_pushes_are_in_flight(browser_and_device):
     """Responses are slow and another device writes while the user types."""
     app, other = browser_and_device
@@ -217,7 +220,7 @@ def write_conflicting_texts(app: App, other: Device, note: str, is_base_known: b
 
 
 # Words in conflict, or the whole text if the server does not know its base (merge.md, Descent, rule 6).
-@pytest.mark.parametrize("is_base_known", [True, False], ids=["contest", "unknown base"])
+@pytest.mark.parametrize("is_base_known", [True, pytest.param(False, marks=pytest.mark.thorough)], ids=["contest", "unknown base"])
 def test_replaced_words_are_shown_and_can_be_restored(browser_and_device, is_base_known):
     app, other = browser_and_device
     note = other.make_note("the red door")
@@ -238,6 +241,7 @@ def test_replaced_words_are_shown_and_can_be_restored(browser_and_device, is_bas
     assert other.text(note) == "the green door"
 
 
+@pytest.mark.thorough
 def test_replaced_words_can_be_copied_after_the_text_has_changed(browser_and_device):
     app, other = browser_and_device
     note = other.make_note("the red door")
@@ -284,7 +288,7 @@ def delete_elsewhere(other: Device, note: str, seen: str) -> None:
     assert result["status"] == "rescued"
 
 
-@pytest.mark.parametrize("how", ["writing", "writing offline", "reading"])
+@pytest.mark.parametrize("how", ["writing", *(pytest.param(how, marks=pytest.mark.thorough) for how in ("writing offline", "reading"))])
 def test_an_open_note_that_was_deleted_is_replaced_by_its_rescue_note(browser_and_device, how):
     """merge.md, case 33, on the device that wrote: the cursor and all keystrokes are kept."""
     app, other = browser_and_device
@@ -322,7 +326,7 @@ def test_an_open_note_that_was_deleted_is_replaced_by_its_rescue_note(browser_an
     assert list(device.notes) == [rescued] and device.text(rescued) == words + "First line\nlast line"
 
 
-@pytest.mark.parametrize("how", ["typing", "unsent"])
+@pytest.mark.parametrize("how", [pytest.param("typing", marks=pytest.mark.thorough), "unsent"])
 def test_a_note_deleted_while_being_edited_is_rescued(browser_and_device, how):
     app, other = browser_and_device
     tag = other.make_tag("kept")
@@ -350,7 +354,7 @@ def test_a_note_deleted_while_being_edited_is_rescued(browser_and_device, how):
     assert [(one["text"], one["tags"]) for one in device.notes.values()] == [("Words and mine", [tag])]
 
 
-@pytest.mark.parametrize("how", ["closed", "reloaded", "left"])
+@pytest.mark.parametrize("how", ["closed", *(pytest.param(how, marks=pytest.mark.thorough) for how in ("reloaded", "left"))])
 def test_closing_the_page_while_typing_loses_nothing(signed_up: App, how):
     """Not even the last keystrokes, which were not saved yet."""
     app = signed_up

@@ -79,6 +79,7 @@ def test_writing_with_keys(firefox_and_device: tuple[FirefoxApp, Device]):
     assert device.text(note) == expected + " offline"
 
 
+@pytest.mark.thorough
 def test_writing_with_mouse_and_touch(firefox_and_device: tuple[FirefoxApp, Device]):
     app, device = firefox_and_device
     app.new_note("Milk and bread\nTea")

@@ -70,6 +70,7 @@ NOW = [
 ]
 
 
+@pytest.mark.thorough
 def test_the_browser_sends_what_the_server_lacks(restorable):
     server, app, device, backup = restorable
     edit_today(app, device)
@@ -92,6 +93,7 @@ def test_the_browser_sends_what_the_server_lacks(restorable):
     app.expect_titles("made today", "edited today, in the browser", "untouched")
 
 
+@pytest.mark.thorough
 @pytest.mark.service_worker
 def test_unsent_changes_are_sent_too(restorable):
     server, app, device, backup = restorable
@@ -110,6 +112,7 @@ def test_unsent_changes_are_sent_too(restorable):
     assert "deleted today" not in [note["text"] for note in device.notes.values()]
 
 
+@pytest.mark.thorough
 def test_a_browser_returns_when_the_server_is_past_its_token(restorable):
     """The server cannot detect the restore from the token any more. The browser detects it from the digests."""
     server, app, device, backup = restorable

@@ -178,7 +178,7 @@ def test_the_manifest_makes_it_installable(new_app):
 @pytest.mark.parametrize(
     "script",
     [
-        "Object.defineProperty(window, 'indexedDB', {value: undefined})",
+        pytest.param("Object.defineProperty(window, 'indexedDB', {value: undefined})", marks=pytest.mark.thorough),
         "IDBFactory.prototype.open = () => { throw new DOMException('Not here.', 'SecurityError') }",
     ],
     ids=["no IndexedDB", "IndexedDB refused"],

@@ -104,6 +104,7 @@ def test_the_session_cookie_is_hidden_from_scripts(signed_up: App):
     assert "hesper_" not in stored
 
 
+@pytest.mark.thorough
 @pytest.mark.service_worker
 def test_a_reload_stays_signed_in(signed_up: App):
     signed_up.new_note("Milk").leave()
@@ -132,6 +133,7 @@ def test_errors_are_shown_at_their_fields(new_app, client: Client):
     app.wait_signed_in()
 
 
+@pytest.mark.thorough
 def test_an_error_is_not_shown_in_the_other_form(new_app, client: Client):
     """The user switched to "Create an account" before the response arrived."""
     app = new_app()
@@ -228,6 +230,7 @@ def test_changes_of_a_lost_device_are_reverted(two_browsers: list[App]):
     app.wait_synced()
 
 
+@pytest.mark.thorough
 def test_a_lost_device_is_signed_out_without_a_time(two_browsers: list[App]):
     app, lost = two_browsers
     lost.new_note("Wine").leave()
@@ -259,7 +262,7 @@ def test_a_lost_device_is_signed_out_from_the_list(two_browsers: list[App]):
     app.wait_synced()
 
 
-@pytest.mark.parametrize("is_typing", [True, False], ids=["while typing", "while offline"])
+@pytest.mark.parametrize("is_typing", [True, pytest.param(False, marks=pytest.mark.thorough)], ids=["while typing", "while offline"])
 def test_an_expired_session_loses_nothing(signed_up: App, is_typing):
     app = signed_up
     app.new_note("Before")

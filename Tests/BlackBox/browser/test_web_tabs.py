@@ -23,6 +23,7 @@ def test_edits_appear_in_the_other_tab(signed_up: App):
         tab.wait_synced()
 
 
+@pytest.mark.thorough
 def test_edits_appear_in_the_other_tab_offline(signed_up: App):
     one = signed_up
     one.new_note("Hello")
@@ -42,6 +43,7 @@ def test_edits_appear_in_the_other_tab_offline(signed_up: App):
     assert one.run("return copy.notes().length") == 1
 
 
+@pytest.mark.thorough
 def test_another_tab_becomes_leader_when_the_leader_is_closed(signed_up: App):
     one = signed_up
     one.wait_synced()
@@ -55,6 +57,7 @@ def test_another_tab_becomes_leader_when_the_leader_is_closed(signed_up: App):
     other.wait_for("engine.status.live")
 
 
+@pytest.mark.thorough
 def test_a_hidden_leader_is_replaced(signed_up: App):
     one = signed_up
     one.wait_synced()
@@ -90,6 +93,7 @@ def test_all_tabs_share_one_event_stream(two_browsers: list[App]):
     b.wait_for("engine.status.live && engine.status.listeners === 1")
 
 
+@pytest.mark.thorough
 def test_two_tabs_never_create_the_same_clock(signed_up: App):
     """Both create fifty notes at once. All clocks must differ."""
     one = signed_up
@@ -112,6 +116,7 @@ def test_two_tabs_never_create_the_same_clock(signed_up: App):
         assert tab.run("return copy.notes().length") == 100
 
 
+@pytest.mark.thorough
 @pytest.mark.service_worker
 def test_signing_out_in_one_tab_signs_out_all_tabs(signed_up: App):
     one = signed_up

@@ -234,7 +234,7 @@ def test_the_section_needs_a_server_with_tokens(signed_up: App):
     expect(app.button("New token")).to_have_count(0)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.thorough)])
 def test_tokens_in_german_on_a_phone(new_app, server: Server, scheme):
     client = server.client()
     assert client.post("/v1/tags", {"name": "Garten/Beete/Gemüse"}).status_code == 201

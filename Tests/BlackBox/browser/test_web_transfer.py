@@ -100,6 +100,7 @@ def test_an_offline_export_is_imported_into_another_account(filled: App, new_app
     assert contents(fresh) == before
 
 
+@pytest.mark.thorough
 def test_importing_into_the_same_account_changes_nothing(filled: App):
     before = contents(filled)
     import_file(filled, export(filled))
@@ -194,6 +195,7 @@ def test_an_upload_continues_after_a_lost_connection_and_a_reload(signed_up: App
     expect(main(app)).to_contain_text("1 note")
 
 
+@pytest.mark.thorough
 def test_a_file_that_is_not_stored_is_chosen_again(signed_up: App, tmp_path: Path):
     app, uploads = signed_up, Uploads(signed_up, tmp_path)
     uploads.begin(requests=0)

@@ -3,6 +3,7 @@
 import json
 import re
 
+import pytest
 from app import App
 from client import PASSWORD, Server
 from playwright.sync_api import Locator, expect
@@ -92,6 +93,7 @@ def test_a_webhook_from_its_creation_to_its_end(new_app):
         expect(app.button("New webhook")).to_be_focused()
 
 
+@pytest.mark.thorough
 def test_all_states_in_german_on_a_phone(new_app, server: Server):
     client = server.client()
     app = new_app(**PHONE, locale="de-DE", reduced_motion="reduce")

@@ -198,6 +198,7 @@ def test_delete_removes_attachment_bytes(fresh_server):
     assert download(other, kept) == some_bytes(2_000)
 
 
+@pytest.mark.thorough
 def test_deleting_over_http_removes_attachment_bytes(fresh_server):
     client = fresh_server.client()
     attach(client, some_bytes(1_000))

@@ -151,7 +151,7 @@ def new_device(server: Server, email: str = "ada@example.org") -> Device:
     return device
 
 
-@pytest.mark.parametrize("share", [0.01, 0.05, 0.2, 0.6])
+@pytest.mark.parametrize("share", [pytest.param(0.01, marks=pytest.mark.thorough), 0.05, pytest.param(0.2, marks=pytest.mark.thorough), 0.6])
 def test_devices_restore_the_content_of_damaged_pages(
     household: Household, backup: Path, tmp_path: Path, seed: int, share: float
 ) -> None:
@@ -186,10 +186,11 @@ def test_only_damaged_attachments_are_lost(household: Household, backup: Path, t
         assert server.command("check").returncode == 0
 
 
-TREES = ["objects", "edits", "tombstones", "blobs", "scopes", "memberships", "memberships_scope", "sqlite_schema", "installation"]
+TREES = ["objects", "edits", "sqlite_schema"]
+OTHER_TREES = ["tombstones", "blobs", "scopes", "memberships", "memberships_scope", "installation"]
 
 
-@pytest.mark.parametrize("tree", TREES)
+@pytest.mark.parametrize("tree", [*TREES, *(pytest.param(tree, marks=pytest.mark.thorough) for tree in OTHER_TREES)])
 def test_a_lost_root_page(household: Household, backup: Path, tmp_path: Path, tree: str) -> None:
     """The pages that it refers to are found without it."""
     data = tmp_path / "data"
@@ -197,7 +198,7 @@ def test_a_lost_root_page(household: Household, backup: Path, tmp_path: Path, tr
     overwrite(database(backup), pages)
     salvage(backup, data)
     with Server(data) as server:
-        if tree in ("objects", "edits", "sqlite_schema"):
+        if tree in TREES:
             reader = new_device(server)
             assert reader.notes == household.notes
         household.reconnect(server)

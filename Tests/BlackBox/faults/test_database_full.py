@@ -52,6 +52,7 @@ def test_no_space_for_tables(small: Path, seed: int) -> None:
             check_data(server)
 
 
+@pytest.mark.thorough
 def test_no_space_for_the_write_ahead_log(small: Path, seed: int) -> None:
     """The whole cluster is on the small disk. PostgreSQL stops, and is restarted when there is space."""
     with PostgreSQL(SETTINGS, folder=small) as database, Server(database=database.database()) as server:

@@ -1,6 +1,5 @@
 """A server that starts on a full disk serves reads, returns 507 for writes, and accepts them when there is space."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from mounts import mounted, mounted_image
 ENDS = {"after it stopped": Server.stop, "after a crash": Server.kill}
 
 
-@pytest.fixture(params=["tmpfs", "ext4"])
+@pytest.fixture
 def small(request: pytest.FixtureRequest, tmp_path: Path):
     folder = tmp_path / "disk"
     folder.mkdir()
@@ -38,17 +37,26 @@ def check_full(disk: SmallDisk, client: Client, picture: str) -> None:
     assert (upload.status_code, upload.json()["slug"]) == (507, "storage-full")
 
 
-@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS.keys())
-def test_start_on_a_full_disk(small: SmallDisk, end: Callable[[Server], object]) -> None:
+# Each file system and each end occur in `make test`.
+@pytest.mark.parametrize(
+    ("small", "end"),
+    [
+        pytest.param(system, end, marks=() if (system == "tmpfs") == (end == "after it stopped") else pytest.mark.thorough)
+        for system in ("tmpfs", "ext4")
+        for end in ENDS
+    ],
+    indirect=["small"],
+)
+def test_start_on_a_full_disk(small: SmallDisk, end: str) -> None:
     client = small.server.client()
     assert write(client, "first") == 201
     picture = attach(client, some_bytes(50_000))
     assert client.get("/v1/search", params={"q": "first"}).status_code == 200
-    end(small.server)
+    ENDS[end](small.server)
     small.fail()
     small.server.start()
     check_full(small, client, picture)
-    end(small.server)
+    ENDS[end](small.server)
     small.server.start()
     check_full(small, client, picture)
     small.mend()
@@ -57,6 +65,7 @@ def test_start_on_a_full_disk(small: SmallDisk, end: Callable[[Server], object])
     assert small.server.command("check").returncode == 0
 
 
+@pytest.mark.parametrize("small", ["tmpfs", pytest.param("ext4", marks=pytest.mark.thorough)], indirect=True)
 def test_start_on_a_disk_filled_by_notes(small: SmallDisk) -> None:
     client = small.server.client()
     assert write(client, "first") == 201

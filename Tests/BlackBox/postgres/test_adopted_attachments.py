@@ -65,6 +65,7 @@ def signed_in(server: Server, email: str) -> Client:
     return client
 
 
+@pytest.mark.thorough
 def test_a_restored_dump_with_the_attachments_of_the_original(
     postgresql: PostgreSQL, storage: dict[str, str], tmp_path: Path
 ) -> None:
@@ -221,6 +222,7 @@ def test_pg_upgrade(tmp_path: Path) -> None:
                 assert "Unused attachments are not removed" not in upgraded.log
 
 
+@pytest.mark.thorough
 def test_serving_continues_while_the_bucket_is_unavailable(seaweed: SeaweedFS, tmp_path: Path) -> None:
     environment = seaweed.environment()
     environment["HESPER_ATTACHMENTS"] += f"/{tmp_path.name}"

@@ -337,7 +337,7 @@ def test_a_target_that_is_not_empty(
     postgresql.drop(third)
 
 
-@pytest.mark.parametrize("names", [("web1", "mover"), ("web1", "hesper"), ("hesper", "hesper")])
+@pytest.mark.parametrize("names", [("hesper", "hesper"), *(pytest.param(("web1", name), marks=pytest.mark.thorough) for name in ("mover", "hesper"))])
 def test_a_target_in_use_under_any_application_name(address: str, tmp_path: Path, names: tuple[str, str]) -> None:
     """The target has no accounts. Only the running server prevents the move, and it continues to run."""
     theirs, ours = (f"{address}&application_name={name}" for name in names)
