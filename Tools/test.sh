@@ -114,7 +114,7 @@ if [ "$mode" = all ]; then
     runner simulate 30 .build/release/simulate 10000
 else
     # With the lowest priority: it uses the processor time that the black-box tests leave, because they wait for files and processes.
-    behind simulate 30 nice -n 19 .build/debug/simulate 500
+    behind simulate 30 nice -n 19 .build/debug/simulate 200
     simulation=$!
 fi
 runner black-box $minutes "${black_box[@]}" Tests/BlackBox --junitxml="$results/black-box.xml"
