@@ -242,6 +242,7 @@ def test_an_attachment_in_use_is_retried_when_it_is_released(profile: Profile, s
     assert device.note(second)["attachments"] == [attachment]
 
 
+@pytest.mark.thorough
 def test_a_deleted_note_is_restored_once(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())

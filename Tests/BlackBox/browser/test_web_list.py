@@ -419,6 +419,7 @@ def test_nested_tags(browser_and_device):
     app.expect_titles("Plan", "Letter")
 
 
+@pytest.mark.thorough
 def test_many_tags(browser_and_device):
     app, device = browser_and_device
     for number in range(40):

@@ -1,10 +1,12 @@
-"""Tests/Vectors in Chromium. Tests/Web runs them in Node."""
+"""Tests/Vectors in Chromium. Tests/Web runs them in Node, whose JavaScript engine is the same."""
 
 import json
 
 import pytest
 from client import ROOT
 from playwright.sync_api import Browser, Page, Route
+
+pytestmark = pytest.mark.thorough
 
 VECTORS = ROOT / "Tests/Vectors"
 SERVER_KINDS = {"revocations", "text-merges"}  # only implemented by servers

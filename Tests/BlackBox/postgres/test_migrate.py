@@ -265,6 +265,7 @@ def test_a_move_killed_at_random_moments(household: tuple[Household, list], addr
         assert server.command("check", "--no-attachments").returncode == 0
 
 
+@pytest.mark.thorough
 def test_the_source_changed_after_an_interrupted_move(
     household: tuple[Household, list], postgresql: PostgreSQL, address: str, tmp_path: Path
 ) -> None:
