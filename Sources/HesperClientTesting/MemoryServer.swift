@@ -59,6 +59,14 @@ public final class MemoryServer: Sendable {
         set { state.withLock { $0.server.core.pageLimit = max(newValue, 1) } }
     }
 
+    /// Whether the server lacks the features `object-texts` and `object-files`, like an earlier version of the real server: it
+    /// rejects the texts and files of an app's own objects. With such a server, a store that has them reports
+    /// ``SyncProblem/serverTooOld``.
+    public var lacksObjectTexts: Bool {
+        get { state.withLock { $0.server.core.lacksObjectTexts } }
+        set { state.withLock { $0.server.core.lacksObjectTexts = newValue } }
+    }
+
     /// Applies a fault to the next requests.
     /// - Parameters:
     ///   - fault: the fault.
@@ -98,6 +106,13 @@ public final class MemoryServer: Sendable {
 
     /// Signs all devices out. Their next request receives 401.
     public func signOutAllDevices() { change { $0.signOutAllDevices() } }
+
+    /// Drops superseded values from the history of all objects, as the real server does after some time. The server keeps the last
+    /// value of each day, and texts that a device may still use as a base or that lost words in a merge.
+    public func thinHistory() {
+        let timestamp = timestamp
+        change { $0.thinHistory(at: timestamp) }
+    }
 
     // MARK: Requests
 

@@ -106,6 +106,45 @@ import Testing
         #expect(try await phone.send("HEAD", "/v1/attachments/\(picture)/data").status == 200)
     }
 
+    @Test func anEarlierServerRejectsTextsAndFilesOfObjects() async throws {
+        let server = MemoryServer()
+        server.lacksObjectTexts = true
+        var phone = try await device(of: server)
+        let features = try await phone.get("/v1/server")["features"]?.elements ?? []
+        #expect(features.contains("objects"))
+        #expect(!features.contains("object-texts") && !features.contains("object-files"))
+        let recipe: JSON = [
+            "uniqueID": UniqueID.random().json, "objectType": "recipe", "attributes": ["title": "Soup"],
+            "texts": ["method": "Boil."], "files": ["photo": nil],
+            "clocks": [
+                "attributes": ["title": phone.clock()], "texts": ["method": phone.clock()],
+                "files": ["photo": phone.clock()],
+            ],
+        ]
+        let response = try await phone.sync(["objects": [recipe]])
+        #expect(response.at("results/0/fields/texts/problem/slug") == "unknown-field")
+        #expect(response.at("results/0/fields/files/problem/slug") == "unknown-field")
+        #expect(response.at("changes/objects/0/attributes") == ["title": "Soup"])
+        #expect(response.at("changes/objects/0/texts") == nil)
+    }
+
+    @Test func historyIsThinned() async throws {
+        let server = MemoryServer()
+        var phone = try await device(of: server)
+        let id = UniqueID.random()
+        for title in ["Soup", "Leek soup", "Cold soup"] {
+            let recipe: JSON = [
+                "uniqueID": id.json, "objectType": "recipe", "attributes": ["title": .string(title)],
+                "clocks": ["attributes": ["title": phone.clock()]],
+            ]
+            _ = try await phone.sync(["objects": [recipe]])
+        }
+        server.thinHistory()
+        let edits = try await phone.get("/v1/objects/\(id)/edits")["edits"]?.elements ?? []
+        #expect(edits.map { $0["value"] } == ["Cold soup", nil, nil])
+        #expect(edits.compactMap { $0["clock"]?.clock }.count == 3)
+    }
+
     @Test func theClockOfTheServerIsWrong() async throws {
         let server = MemoryServer()
         var phone = try await device(of: server)

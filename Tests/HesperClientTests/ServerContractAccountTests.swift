@@ -15,6 +15,7 @@ import Testing
         #expect(json["serverClock"]?.clock != nil)
         let features = json["features"]?.elements.compactMap(\.string) ?? []
         #expect(Set(features).isSuperset(of: ["sync", "uploads", "events", "text-descent", "revocations"]))
+        #expect(Set(features).isSuperset(of: ["object-texts", "object-files"]))
         #expect(json.at("limits/pushObjects") == .integer(Int64(Limits.pushObjects)))
         #expect(json.at("limits/textAfter") == .integer(Int64(Limits.textAfter)))
     }

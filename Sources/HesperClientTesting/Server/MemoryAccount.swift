@@ -15,6 +15,14 @@ package struct MemoryAccount: Sendable {
     /// The form in which e-mail addresses are compared: two addresses that differ only in case are equal.
     static func key(of email: String) -> String { email.lowercased() }
 
+    /// Writes the ID and the name of the device that made or sent an edit. The name is left out if the device is not signed in.
+    func writeDevice(_ node: NodeID, to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("uniqueID", node.description)
+            if let name = devices.first(where: { $0.node == node })?.name { writer.member("name", name) }
+        }
+    }
+
     func write(to writer: inout JSONWriter) {
         var objects = 0
         var bytes = 0
@@ -46,6 +54,10 @@ package struct MemoryDevice: Sendable {
     package let token: String
     let creationDate: Timestamp
     var lastUseDate: Timestamp
+    /// The sequence number up to which the device had read when it last requested changes; nil if it has not requested any.
+    var readSequence: Int64?
+    /// The time of the last request for changes.
+    var readDate: Timestamp?
 
     func write(to writer: inout JSONWriter, isCurrent: Bool) {
         writer.object { writer in
@@ -102,8 +114,8 @@ struct MemoryRevocation: Sendable {
 
 extension MemoryScope {
     /// Undoes the changes that a revoked device pushed after a given time. Tags and attachments are processed last, because a tag
-    /// or an attachment is not deleted while a note holds it. By then, the notes no longer hold the tags and attachments that the
-    /// device added to them.
+    /// or an attachment is not deleted while another object holds it. By then, the other objects no longer hold the tags and
+    /// attachments that the device added to them.
     mutating func undo(
         _ revocation: inout MemoryRevocation, by requester: NodeID?, server: NodeID, at now: Timestamp
     ) throws {
@@ -140,7 +152,7 @@ extension MemoryScope {
                     // An attachment belongs to one object. If it is put back into an object, the same push must remove it from the
                     // object that holds it now. That object is therefore processed too.
                     for case let member? in edits.map({ $0.attribute.heldAttachment($0.value) }) {
-                        pending += notes(holding: member).filter { !known.contains($0) }
+                        pending += objects(holding: member).filter { !known.contains($0) }
                     }
                 }
             }
@@ -168,12 +180,12 @@ extension MemoryScope {
             .first { $0.attribute == setting.attribute && $0.clock == version.clock }?.value
     }
 
-    /// Whether a note holds the tag or attachment, or a tag that was merged into it.
+    /// Whether an object holds the tag or attachment, or a tag that was merged into it.
     private func isHeld(_ id: UniqueID) -> Bool {
         var (pending, known): ([UniqueID], Set<UniqueID>) = ([id], [])
         while let next = pending.popLast() {
             guard known.insert(next).inserted else { continue }
-            if !notes(holding: next).isEmpty { return true }
+            if !objects(holding: next).isEmpty { return true }
             pending += tags(mergedInto: next)
         }
         return false

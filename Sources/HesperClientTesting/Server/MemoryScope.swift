@@ -5,7 +5,7 @@ package import HesperModel
 package struct MemoryScope: Sendable {
     /// A parcel of the bag, with the device that pushed it and the time of the push.
     package struct StoredParcel: Sendable {
-        package let parcel: Parcel
+        package fileprivate(set) var parcel: Parcel
         package let sequence: Int64
         package let position: Int64
         package let pushedBy: NodeID?
@@ -40,8 +40,8 @@ package struct MemoryScope: Sendable {
     private var greatestClock: Clock?
     private var position: Int64 = 0
     private var tagNames: [String: UniqueID] = [:]
-    /// For each tag and attachment, the notes that hold it.
-    private var notesByMember: [UniqueID: Set<UniqueID>] = [:]
+    /// For each tag and attachment, the notes and objects of apps that hold it.
+    private var holdersByMember: [UniqueID: Set<UniqueID>] = [:]
     /// The revocations of lost devices, by the nodes of the devices.
     private(set) var revocations: [NodeID: MemoryRevocation] = [:]
     /// The sequence number of the scope at the last restore; nil if the scope was never restored.
@@ -131,13 +131,13 @@ package struct MemoryScope: Sendable {
     private mutating func release(_ change: StateChange) {
         guard let entity = change.entityBefore else { return }
         if let name = entity.liveTagName { tagNames[name] = nil }
-        for member in entity.heldMembers { notesByMember[member]?.remove(change.uniqueID) }
+        for member in entity.heldMembers { holdersByMember[member]?.remove(change.uniqueID) }
     }
 
     private mutating func claim(_ change: StateChange) {
         guard case .entity(let entity) = change.after else { return }
         if let name = entity.liveTagName { tagNames[name] = change.uniqueID }
-        for member in entity.heldMembers { notesByMember[member, default: []].insert(change.uniqueID) }
+        for member in entity.heldMembers { holdersByMember[member, default: []].insert(change.uniqueID) }
     }
 
     /// The objects that need not be sent back to the sender of a push. An object is one of them if all its changes in the push were
@@ -174,6 +174,41 @@ package struct MemoryScope: Sendable {
         return clock
     }
 
+    /// Drops the values of edits that thinning need not keep.
+    mutating func thin(_ thinning: Thinning) {
+        let lost = Set(lostTexts)
+        for id in parcels.keys.sorted() {
+            guard case .entity(let entity, _)? = states[id] else { continue }
+            var versions: [Attribute: [Thinning.Version]] = [:]
+            for stored in parcels[id, default: []] {
+                for edit in stored.parcel.edits where edit.value != nil {
+                    guard let clock = edit.clock else { continue }
+                    let text = LostText(object: id, attribute: edit.attribute, clock: clock)
+                    versions[edit.attribute, default: []].append(
+                        Thinning.Version(
+                            clock: clock, pushedAt: stored.pushedAt, position: stored.position,
+                            sequence: stored.sequence, hasLostWords: lost.contains(text)))
+                }
+            }
+            for (attribute, versions) in versions {
+                guard let current = entity.register(attribute)?.clock else { continue }
+                let decision = thinning.decide(versions, of: attribute, current: current)
+                for version in decision.dropped { drop(attribute, version.clock, of: id, at: version.position) }
+            }
+        }
+    }
+
+    private mutating func drop(_ attribute: Attribute, _ clock: Clock, of id: UniqueID, at position: Int64) {
+        guard let index = parcels[id]?.firstIndex(where: { $0.position == position }),
+            var edits = parcels[id]?[index].parcel.edits,
+            let number = edits.firstIndex(where: { $0.attribute == attribute && $0.clock == clock })
+        else { return }
+        editBytes -= Int64(ParcelBody.write(edits).count)
+        edits[number] = Edit(attribute, nil, at: clock)
+        editBytes += Int64(ParcelBody.write(edits).count)
+        parcels[id]?[index].parcel.edits = edits
+    }
+
     mutating func put(_ revocation: MemoryRevocation) { revocations[revocation.node] = revocation }
 
     /// Marks this scope as restored from a backup (operating.md, Restoring).
@@ -181,8 +216,20 @@ package struct MemoryScope: Sendable {
 
     // MARK: Reading
 
-    /// The notes that hold a tag or an attachment.
-    func notes(holding member: UniqueID) -> [UniqueID] { notesByMember[member, default: []].sorted() }
+    /// The notes and objects of apps that hold a tag or an attachment.
+    func objects(holding member: UniqueID) -> [UniqueID] { holdersByMember[member, default: []].sorted() }
+
+    /// The state of an object that exists or was deleted. The last state of a deleted object is computed from its edits.
+    func lastState(of id: UniqueID) -> Entity? {
+        switch states[id] {
+        case .entity(let entity, _)?: return entity.exists ? entity : nil
+        case .deleted(let deleted, _)?:
+            var entity = Section(deleted.objectType).empty(id)
+            for edit in parcels[id, default: []].flatMap(\.parcel.edits) { entity.fold(edit) }
+            return entity
+        case nil: return nil
+        }
+    }
 
     /// The tags that were merged into a tag.
     func tags(mergedInto target: UniqueID) -> [UniqueID] {
@@ -191,12 +238,6 @@ package struct MemoryScope: Sendable {
         }.sorted()
     }
 
-    /// All values of a note's text, in the order of arrival.
-    package func textHistory(of id: UniqueID) -> [String] {
-        parcels[id, default: []].flatMap(\.parcel.edits).compactMap { edit in
-            if edit.attribute == .text, case .string(let text)? = edit.value { text } else { nil }
-        }
-    }
 }
 
 extension MemoryScope: Bag {
@@ -209,7 +250,7 @@ extension MemoryScope: Bag {
 
     package func tag(named foldedName: String) -> UniqueID? { tagNames[foldedName] }
 
-    package func holders(of attachment: UniqueID) -> [UniqueID] { notes(holding: attachment) }
+    package func holders(of attachment: UniqueID) -> [UniqueID] { objects(holding: attachment) }
 
     package func parcels(of object: UniqueID, holding clock: Clock) -> [Parcel] {
         MemoryScope.parcels(parcels[object, default: []], holding: clock)

@@ -9,11 +9,16 @@ extension ServerCore {
         "sign-out-others", "text-descent", "device-names",
     ]
 
+    /// The features that a server lacks if ``lacksObjectTexts`` is true.
+    private static let objectTextFeatures = ["object-texts", "object-files"]
+
     func info(at now: Timestamp) -> ServerResponse {
         .object(headers: ["cache-control": "no-store"]) { writer in
             writer.member("name", "Hesper")
             writer.member("version", "0.0.0")
-            writer.member("features", .array(ServerCore.features.map { .string($0) }))
+            let lacking = lacksObjectTexts ? ServerCore.objectTextFeatures : []
+            let features = ServerCore.features.filter { !lacking.contains($0) }
+            writer.member("features", .array(features.map { .string($0) }))
             writer.member("signUp", "open")
             writer.member("needsFirstAccount", accounts.isEmpty)
             writer.name("limits")

@@ -2,13 +2,13 @@ package import HesperModel
 
 /// The tasks that the real server runs in the background (architecture.md).
 extension ServerCore {
-    /// Deletes the attachments that no live note has, without waiting for the grace period.
+    /// Deletes the attachments that no live object holds, without waiting for the grace period.
     package mutating func sweepAttachments(at now: Timestamp) {
         for index in accounts.indices {
             let scope = accounts[index].scope
             let ids = scope.states.keys.sorted().filter { id in
                 guard case .entity(.attachment, .some)? = scope.states[id] else { return false }
-                return scope.notes(holding: id).isEmpty
+                return scope.objects(holding: id).isEmpty
             }
             let deletions = ids.map { Push.Element.deletion(Deletion(uniqueID: $0, objectType: .attachment)) }
             let moment = Timestamp(clamping: now.milliseconds + clockError)
@@ -17,6 +17,22 @@ extension ServerCore {
             _ = try? accounts[index].scope.apply(
                 Push(deletions), by: nil, server: node, at: moment, isLimited: false)
             for id in ids { accounts[index].scope.files.lose(id) }
+        }
+    }
+
+    /// Drops superseded values that thinning need not keep (merge.md, Thinning). By default, the server keeps the last value of a
+    /// day, and texts that a device may use as a base or that lost words.
+    package mutating func thinHistory(
+        _ policy: HistoryPolicy = .thinned(all: 0, hourly: 0), at now: Timestamp
+    ) {
+        let moment = Timestamp(clamping: now.milliseconds + clockError)
+        for index in accounts.indices {
+            let devices = accounts[index].devices.map { device in
+                Thinning.Device(
+                    node: device.node, readSequence: device.readSequence,
+                    readDate: device.readDate ?? device.lastUseDate, lastUseDate: device.lastUseDate)
+            }
+            accounts[index].scope.thin(Thinning(policy, devices: devices, at: moment))
         }
     }
 

@@ -14,6 +14,8 @@ package struct ServerCore: Sendable {
     package var clockError: Int64 = 0
     /// The quota of new accounts in bytes; nil for no limit.
     package var quota: Int64?
+    /// Whether the server behaves like a version without the features `object-texts` and `object-files`.
+    package var lacksObjectTexts = false
     /// Fields that are rejected in every push, each with the slug of the problem, by the name of the attribute.
     package var refusals: [String: Problem.Slug] = [:]
 
@@ -62,7 +64,7 @@ package struct ServerCore: Sendable {
         case device(String)
         case revocation(String)
         case sync, changes, digests
-        case edits(String)
+        case edits(Section, String)
         case data(String)
         case upload(String)
 
@@ -78,7 +80,8 @@ package struct ServerCore: Sendable {
             case (2, "sync"?, _): self = .sync
             case (2, "changes"?, _): self = .changes
             case (2, "digests"?, _): self = .digests
-            case (4, "notes"?, "edits"?): self = .edits(path[2])
+            case (4, "notes"?, "edits"?): self = .edits(.notes, path[2])
+            case (4, "objects"?, "edits"?): self = .edits(.objects, path[2])
             case (4, "attachments"?, "data"?): self = .data(path[2])
             case (3, "uploads"?, let id?): self = .upload(id)
             default: throw .notFound(path.joined(separator: "/"))
@@ -124,7 +127,7 @@ package struct ServerCore: Sendable {
         case .sync: return try sync(request, caller, at: now)
         case .changes: return try changes(target, caller, at: now)
         case .digests: return try digests(target, caller, at: now)
-        case .edits(let id): return try edits(of: id, target, caller)
+        case .edits(let section, let id): return try edits(of: id, in: section, target, caller)
         case .data(let id):
             guard let id = UniqueID(id) else { throw Problem.notFound(id) }
             return try data(of: id, request, caller)
@@ -173,6 +176,7 @@ package struct ServerCore: Sendable {
         }
         try fields.end()
         if let token { try check(token, of: accounts[caller.account].scope) }
+        noteRead(token, caller, at: now)
         // During a first sync it is not known which objects the device has read, so all count as unread.
         var read: Int64 = 0
         if case .after(let sequence)? = token?.position { read = sequence }
@@ -190,10 +194,11 @@ package struct ServerCore: Sendable {
 
     /// The push without the fields that the server is set to reject.
     private func refusing(_ push: Push) -> Push {
-        guard !refusals.isEmpty else { return push }
+        guard !refusals.isEmpty || lacksObjectTexts else { return push }
         var push = push
         for (index, element) in push.elements.enumerated() {
             guard case .change(var change) = element else { continue }
+            if lacksObjectTexts { change.rejectTextsAndFiles() }
             for edit in change.edits {
                 let name = edit.attribute.description
                 guard let slug = refusals[name] else { continue }
@@ -206,14 +211,25 @@ package struct ServerCore: Sendable {
         return push
     }
 
-    private func changes(_ target: RequestTarget, _ caller: Caller, at now: Timestamp) throws -> ServerResponse {
+    private mutating func changes(
+        _ target: RequestTarget, _ caller: Caller, at now: Timestamp
+    ) throws -> ServerResponse {
         try target.check(known: ["since", "limit"])
         let limit = try target.integer("limit", default: Limits.defaultPage, in: 1...Limits.greatestPage)
         let token = try target["since"].map { text throws(Problem) in try ServerCore.token(text, at: "since") }
         let scope = accounts[caller.account].scope
         if let token { try check(token, of: scope) }
+        noteRead(token, caller, at: now)
         let page = FeedPage(since: token, of: scope, epoch: epoch, limit: min(limit, pageLimit))
         return .json(page.body(receipts: nil, serverClock: serverClock(at: now)))
+    }
+
+    /// Records how far a device has read, which thinning must know.
+    private mutating func noteRead(_ token: FeedToken?, _ caller: Caller, at now: Timestamp) {
+        let sequence = token?.sequence ?? accounts[caller.account].scope.sequence
+        guard let index = accounts[caller.account].devices.firstIndex(where: { $0.node == caller.node }) else { return }
+        accounts[caller.account].devices[index].readSequence = sequence
+        accounts[caller.account].devices[index].readDate = now
     }
 
     static func token(_ text: String, at pointer: String) throws(Problem) -> FeedToken {
@@ -231,24 +247,32 @@ package struct ServerCore: Sendable {
         }
     }
 
-    /// The history of a note that is not deleted, newest first. It is always one page.
-    private func edits(of id: String, _ target: RequestTarget, _ caller: Caller) throws -> ServerResponse {
+    /// The history of a note or of an app's own object, newest first. It is always one page.
+    private func edits(
+        of id: String, in section: Section, _ target: RequestTarget, _ caller: Caller
+    ) throws -> ServerResponse {
         try target.check(known: ["limit", "cursor"])
-        let scope = accounts[caller.account].scope
-        guard let id = UniqueID(id), case .entity(let note, _)? = scope.states[id], note.section == .notes, note.exists
+        let account = accounts[caller.account]
+        guard let id = UniqueID(id), let entity = account.scope.lastState(of: id), entity.section == section
         else { throw Problem.notFound(id) }
         return .object { writer in
             writer.name("edits")
             writer.array { writer in
-                for stored in scope.parcels[id, default: []].reversed() {
+                for stored in account.scope.parcels[id, default: []].reversed() {
                     for edit in stored.parcel.edits.sorted(by: { ($0.clock ?? .zero) > ($1.clock ?? .zero) }) {
                         guard let clock = edit.clock else { continue }
                         writer.object { writer in
                             writer.member("attribute", edit.attribute.description)
                             if let value = edit.value { writer.member("value", value.json) }
                             writer.member("clock", clock)
+                            writer.name("device")
+                            account.writeDevice(clock.node, to: &writer)
+                            if let sender = stored.pushedBy, sender != clock.node {
+                                writer.name("pushedBy")
+                                account.writeDevice(sender, to: &writer)
+                            }
                             writer.member("pushedAt", stored.pushedAt)
-                            writer.member("standing", note.register(edit.attribute)?.clock == clock)
+                            writer.member("standing", entity.register(edit.attribute)?.clock == clock)
                         }
                     }
                 }
@@ -294,6 +318,28 @@ package struct ServerCore: Sendable {
         }
         epoch = generator.next() >> 1
         for number in streams.keys { streams[number]?.hasEnded = true }
+    }
+}
+
+extension Change {
+    /// Rejects the texts and files of an app's own object, as a version of the server does that does not know these fields.
+    fileprivate mutating func rejectTextsAndFiles() {
+        for edit in edits {
+            let field: String
+            switch edit.attribute {
+            case .namedText: field = "texts"
+            case .file: field = "files"
+            case .field, .tag, .attachment, .custom: continue
+            }
+            rejected[field] = Problem(
+                .unknownField, "\(field) is not a field of an app's own object.", at: "\(pointer)/\(field)")
+        }
+        edits.removeAll { edit in
+            switch edit.attribute {
+            case .namedText, .file: true
+            case .field, .tag, .attachment, .custom: false
+            }
+        }
     }
 }
 
