@@ -3,7 +3,9 @@ package import HesperModel
 /// The tasks that the real server runs in the background (architecture.md).
 extension ServerCore {
     /// Deletes the attachments that no live object holds, without waiting for the grace period.
-    package mutating func sweepAttachments(at now: Timestamp) {
+    /// - Returns: the number of deleted attachments.
+    package mutating func sweepAttachments(at now: Timestamp) -> Int {
+        var count = 0
         for index in accounts.indices {
             let scope = accounts[index].scope
             let ids = scope.states.keys.sorted().filter { id in
@@ -17,7 +19,9 @@ extension ServerCore {
             _ = try? accounts[index].scope.apply(
                 Push(deletions), by: nil, server: node, at: moment, isLimited: false)
             for id in ids { accounts[index].scope.files.lose(id) }
+            count += ids.count
         }
+        return count
     }
 
     /// Drops superseded values that thinning need not keep (merge.md, Thinning). By default, the server keeps the last value of a

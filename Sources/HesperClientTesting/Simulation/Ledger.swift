@@ -25,6 +25,10 @@ struct Ledger {
     private(set) var labeledBy: [UniqueID: Set<String>] = [:]
     /// The bytes of each attachment that was added to a note.
     private(set) var files: [UniqueID: [UInt8]] = [:]
+    /// For each recipe and each of its properties that are attachments, what people did with it.
+    private(set) var recipeFiles: [UniqueID: [Attribute: FileActions]] = [:]
+    /// The attachments that were moved from one property or recipe to another.
+    private(set) var movedFiles: Set<UniqueID> = []
     /// For each attachment, the note to which it was added and the device that added it. Attachments that were removed or moved are
     /// left out.
     private(set) var attached: [UniqueID: (note: UniqueID, device: String)] = [:]
@@ -38,20 +42,30 @@ struct Ledger {
     var twins: Set<String> = []
     private var words = 0
 
+    /// What people did with a property that is an attachment.
+    struct FileActions {
+        /// The hashes of the attachments to which the property was set.
+        var hashes: Set<String> = []
+        /// Whether the property was set to nil.
+        var isCleared = false
+        /// The devices that changed the property.
+        var devices: Set<String> = []
+    }
+
     // MARK: What the server has had
 
     /// Words that the server has had at any time.
     private(set) var known: Set<String> = []
     /// Words that were typed, and that the server has never had.
     private(set) var unknown: Set<String> = []
-    /// Words that arrived in a text of a note that was not deleted. A word that was pushed to a note that was already deleted is not
-    /// included: no other device receives it until the device that pushed it moves it to another note.
+    /// Words that arrived in a text of an object that was not deleted. A word that was pushed to an object that was already deleted
+    /// is not included: no other device receives it until the device that pushed it moves it to another object.
     private(set) var shared: Set<String> = []
     /// Objects that the server acknowledged as deleted at any time.
     private(set) var dead: Set<UniqueID> = []
     /// The greatest clock that each register has had on the server.
     private(set) var clocks: [UniqueID: [Attribute: Clock]] = [:]
-    /// The words of the text of each live note.
+    /// The words of the texts of each live object.
     private var texts: [UniqueID: Set<String>] = [:]
     /// The number of elements of ``MemoryScope/touched`` that earlier calls of ``read(_:isSeen:)`` have read.
     private var readTouched = 0
@@ -63,9 +77,9 @@ struct Ledger {
     // MARK: Exceptions
 
     /// Words that need not be in any text, because a merge replaced them or a revocation undid their edits. They are in the history
-    /// of a note.
+    /// of an object.
     private(set) var superseded: Set<String> = []
-    /// Words that need not be in any text, because a device deleted their note without having received them, and the server could
+    /// Words that need not be in any text, because a device deleted their object without having received them, and the server could
     /// not know this (docs/decisions, record 71).
     private(set) var unseen: Set<String> = []
     /// Words that may occur twice in a text (``mayDouble(_:)``).
@@ -103,13 +117,23 @@ struct Ledger {
 
     mutating func detach(_ id: UniqueID) { attached[id] = nil }
 
+    /// Records that a property of a recipe was set to an attachment with this hash, or to nil.
+    mutating func setFile(_ attribute: Attribute, of recipe: UniqueID, hash: String?, by device: String) {
+        var actions = recipeFiles[recipe]?[attribute] ?? FileActions()
+        if let hash { actions.hashes.insert(hash) } else { actions.isCleared = true }
+        actions.devices.insert(device)
+        recipeFiles[recipe, default: [:]][attribute] = actions
+    }
+
+    mutating func move(_ attachment: UniqueID) { movedFiles.insert(attachment) }
+
     /// Records words that may occur twice in a text. This is possible if two devices send them because one database file is a copy of
     /// the other, or if two texts contain them and the server cannot know that one text descends from the other.
     mutating func mayDouble(_ words: some Sequence<String>) { doubled.formUnion(words) }
 
     /// Records the changes that a request made on the server.
-    /// - Parameter isSeen: returns whether the device that deleted a note had seen the words of the note, as far as the server can
-    ///   know.
+    /// - Parameter isSeen: returns whether the device that deleted an object had seen the words of the object, as far as the server
+    ///   can know.
     mutating func read(_ scope: MemoryScope, isSeen: (UniqueID) -> Bool = { _ in true }) {
         let touched = Set(scope.touched[readTouched...])
         readTouched = scope.touched.count
@@ -124,7 +148,8 @@ struct Ledger {
                 entity.forEachRegister { attribute, clock in
                     clocks[id, default: [:]][attribute] = max(clocks[id]?[attribute] ?? clock, clock)
                 }
-                if case .note(let note) = entity { texts[id] = Set(note.text.words) }
+                let words = Set(entity.mergedTexts.flatMap(\.words))
+                texts[id] = words.isEmpty ? nil : words
             case nil: break
             }
         }
@@ -139,7 +164,7 @@ struct Ledger {
         var isDeleted = false
         if case .deleted? = scope.states[id] { isDeleted = true }
         for stored in parcels.dropFirst(readParcels[id] ?? 0) {
-            for edit in stored.parcel.edits where edit.attribute == .text {
+            for edit in stored.parcel.edits where edit.attribute.isText {
                 guard case .string(let text)? = edit.value else { continue }
                 known.formUnion(text.words)
                 unknown.subtract(text.words)
@@ -167,7 +192,7 @@ extension MemoryScope {
     /// The words of a text in the bag.
     func words(of text: LostText) -> Set<String> {
         for stored in parcels[text.object] ?? [] where stored.parcel.textClock == text.clock {
-            for edit in stored.parcel.edits where edit.attribute == .text {
+            for edit in stored.parcel.edits where edit.attribute == text.attribute {
                 if case .string(let words)? = edit.value { return Set(words.words) }
             }
         }

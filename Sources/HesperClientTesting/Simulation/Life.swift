@@ -63,7 +63,9 @@ package final class Life {
         queue = EventQueue(generator: generator.split())
         actionsLeft = generator.number(in: 30..<120)
         for index in 0..<generator.number(in: 2..<7) {
-            devices.append(try SimulatedDevice(name: "d\(index)", time: now, generator: &generator))
+            let device = try SimulatedDevice(name: "d\(index)", time: now, generator: &generator)
+            device.hasEarlierApp = generator.isTrue(withProbability: 0.2)
+            devices.append(device)
         }
     }
 
@@ -86,7 +88,7 @@ package final class Life {
                 end = now + Life.settling
                 try settle()
             }
-            if isSettling, events % 8 == 0, try isSettled() { break }
+            if isSettling, events % 8 == 0, try isSettled(), !sweepAttachments() { break }
             if now > end || events > Life.eventLimit {
                 // First reports the objects in which a local copy differs from the server's data.
                 for device in devices where !device.isLost { try checkCopy(of: device, server.core.accounts[0].scope) }
@@ -157,6 +159,16 @@ package final class Life {
         return try devices.allSatisfy { try $0.isLost || $0.isSettled(digest) }
     }
 
+    /// Deletes the attachments on the server that no object holds.
+    /// - Returns: whether there were any. If so, the devices must receive the deletions.
+    func sweepAttachments() -> Bool {
+        guard server.core.sweepAttachments(at: timestamp) > 0 else { return false }
+        note("the server deletes attachments that no object holds")
+        ledger.read(server.core.accounts[0].scope)
+        sendEvents()
+        return true
+    }
+
     /// Describes the devices that are not settled, for a failure.
     private func unsettled() throws -> String {
         let digest = server.core.accounts[0].scope.digest
@@ -205,6 +217,7 @@ package final class Life {
             // `answered` is set before the step, because the step may send the next push and change `pushed`.
             if number == device.pushNumber, case .success(let response) = received, response.isSuccess {
                 (device.answered, device.answeredAt) = (device.pushed, now)
+                device.answeredAtClock = device.environment.now
             }
             try take(index, .response(number, received))
             try checkStatus(of: device)
@@ -271,9 +284,11 @@ package final class Life {
         switch effect {
         case .send(let number, let request):
             mix(request.body)
-            note("\(device.name) sends \(String(decoding: request.body, as: UTF8.self))")
-            checkPush(request, of: device)
-            device.pushNumber = number
+            note("\(device.name) sends \(request.path) \(String(decoding: request.body, as: UTF8.self))")
+            if request.path == "/v1/sync" {
+                checkPush(request, of: device)
+                device.pushNumber = number
+            }
             queue.add(
                 .request(index, run: device.run, number: number, request),
                 at: now + Int64(generator.number(in: 5..<400)))
@@ -319,6 +334,10 @@ package final class Life {
 
     func restart(_ index: Int) throws {
         closeStream(index)
+        if devices[index].hasEarlierApp, generator.isTrue(withProbability: 0.3) {
+            note("\(devices[index].name) has a new version of the app")
+            devices[index].hasEarlierApp = false
+        }
         try devices[index].start(&generator)
         try takeInputs(index)
     }
@@ -358,12 +377,13 @@ package final class Life {
         ledger.read(account.scope) { !isShared && !deletions.contains($0) }
     }
 
-    /// The IDs of the objects whose deletions in a request have no `textSeen`. For example, a device that resends the deletion of a
+    /// The IDs of the objects whose deletions in a request have no `textSeen` or `textsSeen`. For example, a device that resends the deletion of a
     /// note to a restored server does not know which text the person had seen.
     private func givenBackDeletions(in request: ServerRequest) -> Set<UniqueID> {
         guard let changes = try? JSONReader.read(request.body)["changes"] else { return [] }
         let deletions = changes["deletedObjects"]?.elements ?? []
-        return Set(deletions.filter { $0["textSeen"] == nil }.compactMap { $0["uniqueID"]?.id })
+        let unclear = deletions.filter { $0["textSeen"] == nil && $0["textsSeen"] == nil }
+        return Set(unclear.compactMap { $0["uniqueID"]?.id })
     }
 
     private func openStream(_ index: Int, _ stream: Int, _ request: ServerRequest) throws {

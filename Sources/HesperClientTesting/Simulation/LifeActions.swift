@@ -9,9 +9,9 @@ extension Life {
         guard let note = generator.element(of: notes), generator.isTrue(withProbability: 0.85) else {
             return try make(index)
         }
-        switch generator.number(in: 0..<24) {
-        case 0..<9: try write(index, note)
-        case 9: try openDraft(index, note)
+        switch generator.number(in: 0..<33) {
+        case 0..<9: try write(index, note, .note)
+        case 9: try openDraft(index, note, .note)
         case 10:
             try edit(index, note, TypeName.note, AttributeName.archived, .bool(generator.isTrue(withProbability: 0.5)))
         case 11:
@@ -29,7 +29,7 @@ extension Life {
     }
 
     /// Runs a transaction of the app, and then adds the inputs of sync that a change of the local copy causes.
-    private func change(_ index: Int, _ body: (RecordsTransaction) throws -> Void) throws {
+    func change(_ index: Int, _ body: (RecordsTransaction) throws -> Void) throws {
         try devices[index].database.write(body)
         guard isSettling || !generator.isTrue(withProbability: 0.01) else {
             note("\(devices[index].name) crashes after an edit")
@@ -71,20 +71,38 @@ extension Life {
 
     private func makeObject(_ index: Int) throws {
         let number = generator.number(in: 0..<100)
-        let isRecipe = generator.isTrue(withProbability: 0.7)
-        try change(index) { transaction in
-            if isRecipe {
-                var recipe = Recipe()
-                recipe.id = ObjectID(transaction.newID())
-                recipe.title = "title \(number)"
-                recipe.servings.count = number
-                try transaction.app.insert(recipe)
-            } else {
+        guard generator.isTrue(withProbability: 0.7) else {
+            return try change(index) { transaction in
                 var board = Board()
                 board.id = ObjectID(transaction.newID())
                 if number > 50 { board.title = "title \(number)" }
                 try transaction.app.insert(board)
             }
+        }
+        let device = devices[index]
+        if device.hasEarlierApp {
+            return try makeRecipe(index, number) { id in
+                var recipe = EarlierRecipe()
+                recipe.id = id
+                return recipe
+            }
+        }
+        let words = (0..<generator.number(in: 0..<4)).map { _ in ledger.newWord(by: device.name) }
+        try makeRecipe(index, number) { id in
+            var recipe = Recipe()
+            recipe.id = id
+            if !words.isEmpty { recipe.method = MergedText(words.joined(separator: "\n")) }
+            self.note("\(device.name) makes the recipe \(id) \"\(recipe.method)\"")
+            return recipe
+        }
+    }
+
+    private func makeRecipe<R: RecipeProperties>(_ index: Int, _ number: Int, _ make: (ObjectID<R>) -> R) throws {
+        try change(index) { transaction in
+            var recipe = make(ObjectID(transaction.newID()))
+            recipe.title = "title \(number)"
+            recipe.servings.count = number
+            try transaction.app.insert(recipe)
         }
     }
 
@@ -103,17 +121,36 @@ extension Life {
     }
 
     private func changeObject(_ index: Int) throws {
-        if generator.isTrue(withProbability: 0.7) { try changeRecipe(index) } else { try changeBoard(index) }
+        if generator.isTrue(withProbability: 0.8) { try changeRecipe(index) } else { try changeBoard(index) }
     }
 
     private func changeRecipe(_ index: Int) throws {
         let device = devices[index]
-        guard let id = generator.element(of: try device.shown(Recipe.objectType)) else { return try makeObject(index) }
-        if generator.isTrue(withProbability: 0.1) { return try delete(index, id, Recipe.objectType) }
+        // Most changes concern the same recipes on all devices, so that devices often change one at the same time.
+        let recipes = try device.shown(Recipe.objectType).sorted()
+        let isCommon = generator.isTrue(withProbability: 0.7)
+        guard let id = generator.element(of: isCommon ? Array(recipes.prefix(2)) : recipes) else {
+            return try makeObject(index)
+        }
+        if generator.isTrue(withProbability: 0.08) { return try delete(index, id, Recipe.objectType) }
+        if device.hasEarlierApp { return try changeProperties(index, id, EarlierRecipe.self) }
+        let text = generator.isTrue(withProbability: 0.8) ? TextProperty.method : .hints
+        switch generator.number(in: 0..<16) {
+        case 0..<8: try write(index, id, text)
+        case 8: try openDraft(index, id, text)
+        case 9, 10: try setFile(index, id)
+        case 11: try moveFile(index, id)
+        default: try changeProperties(index, id, Recipe.self)
+        }
+    }
+
+    /// Changes a property that a recipe has in all versions of the app.
+    private func changeProperties<R: RecipeProperties>(_ index: Int, _ id: UniqueID, _ type: R.Type) throws {
+        let device = devices[index]
         let what = generator.number(in: 0..<6)
         let number = generator.number(in: 1..<9)
         try change(index) { transaction in
-            let recipe = try transaction.app.update(ObjectID<Recipe>(id)) { recipe in
+            let recipe = try transaction.app.update(ObjectID<R>(id)) { recipe in
                 switch what {
                 case 0: recipe.title = "title \(number)"
                 case 1: recipe.servings.count = number
@@ -146,36 +183,41 @@ extension Life {
         }
     }
 
-    /// Opens a note in an editor, which saves it later as a whole.
-    private func openDraft(_ index: Int, _ id: UniqueID) throws {
+    /// Opens a note or a recipe in an editor, which saves it later as a whole.
+    private func openDraft(_ index: Int, _ id: UniqueID, _ property: TextProperty) throws {
         let device = devices[index]
-        guard device.draft == nil else { return try write(index, id) }
-        device.draft = try device.database.read { try $0.app.get(ObjectID<HesperClient.Note>(id)) }
+        guard device.draft == nil else { return try write(index, id, property) }
+        device.draft = try device.database.read { transaction in
+            switch property {
+            case .note: try transaction.app.get(ObjectID<HesperClient.Note>(id)).map(Draft.note)
+            case .method, .hints: try transaction.app.get(ObjectID<Recipe>(id)).map { .recipe($0, property) }
+            }
+        }
         schedule(.saveDraft(index, run: device.run), in: 1_000..<20_000)
     }
 
-    /// Saves the draft that somebody has been editing. The stored note may have changed since it was read.
+    /// Saves the draft that somebody has been editing. The stored object may have changed since it was read.
     func saveDraft(_ index: Int) throws {
         let device = devices[index]
         guard var draft = device.draft else { return }
         device.draft = nil
-        guard try device.shown(TypeName.note).contains(draft.id.uniqueID) else { return }
+        guard try device.shown(draft.property.type).contains(draft.id) else { return }
         // The draft adds a whole line. A merge never replaces it, so the new word must be in the saved text.
         let word = ledger.newWord(by: device.name)
         let isAtEnd = generator.isTrue(withProbability: 0.5)
-        draft.text.string = isAtEnd ? draft.text.string + "\n" + word : word + "\n" + draft.text.string
+        draft.text = isAtEnd ? draft.text + "\n" + word : word + "\n" + draft.text
         try change(index) { transaction in
-            let saved = try transaction.app.save(draft)
+            let saved = try draft.save(transaction.app)
             self.note("\(device.name) saves its draft of \(draft.id) with \(word): \"\(saved.text)\"")
-            if !saved.text.string.words.contains(word) {
+            if !saved.text.words.contains(word) {
                 self.fail("\(device.name) does not show \(word) in \(draft.id)")
             }
         }
     }
 
-    private func write(_ index: Int, _ id: UniqueID) throws {
+    private func write(_ index: Int, _ id: UniqueID, _ property: TextProperty) throws {
         let device = devices[index]
-        guard let text = try device.text(id) ?? .some("") else { return }
+        let text = try device.text(id, property) ?? ""
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.split(separator: " ").map(String.init)
         }
@@ -197,10 +239,10 @@ extension Life {
         }
         let written = lines.map { $0.joined(separator: " ") }.joined(separator: "\n")
         note("\(device.name) writes \(id) \"\(written)\"")
-        try edit(index, id, TypeName.note, AttributeName.text, .string(written))
+        try edit(index, id, property.type, property.attribute.description, .string(written))
     }
 
-    // MARK: Tags and attachments
+    // MARK: Tags and deletions
 
     private func tagNote(_ index: Int, _ note: UniqueID) throws {
         guard let tag = generator.element(of: try devices[index].shown(TypeName.tag)) else { return try makeTag(index) }
@@ -225,50 +267,9 @@ extension Life {
         }
     }
 
-    private func attach(_ index: Int, _ note: UniqueID) throws {
-        let device = devices[index]
-        let bytes = (0..<generator.number(in: 1..<600)).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        let id = device.environment.newID()
-        var rest: [UInt8]? = bytes
-        let data = try device.files.add(id) {
-            defer { rest = nil }
-            return rest
-        }
-        ledger.attach(bytes, as: id, to: note, by: device.name)
-        try change(index) { transaction in
-            var attachment = LocalObject(id: id, type: TypeName.attachment)
-            let fixed: [String: Value] = [
-                AttributeName.mimeType: .string("image/png"), "byteCount": .integer(data.byteCount),
-                AttributeName.sha256: .string(data.sha256),
-            ]
-            attachment.made = LocalObject.Made(fixed: fixed, needsBytes: true)
-            _ = try transaction.insert(attachment, values: [])
-            try transaction.setBytes(of: id, file: id, byteCount: data.byteCount)
-            try transaction.app.update(ObjectID<HesperClient.Note>(note)) { $0.attachments.insert(ObjectID(id)) }
-            self.note("\(device.name) attaches \(id) to \(note)")
-        }
-    }
-
-    /// Removes an attachment from a note, and perhaps adds it to another note in the same transaction.
-    private func moveAttachment(_ index: Int, _ note: UniqueID) throws {
-        let device = devices[index]
-        let attachments = try device.database.read {
-            try $0.app.get(ObjectID<HesperClient.Note>(note))?.attachments ?? []
-        }
-        guard let attachment = generator.element(of: Array(attachments)) else { return try attach(index, note) }
-        let other = generator.element(of: try device.shown(TypeName.note))
-        let isMoved = generator.isTrue(withProbability: 0.5)
-        ledger.detach(attachment.uniqueID)
-        try change(index) { transaction in
-            try transaction.app.update(ObjectID<HesperClient.Note>(note)) { $0.attachments.remove(attachment) }
-            guard isMoved, let other, other != note else { return }
-            try transaction.app.update(ObjectID<HesperClient.Note>(other)) { $0.attachments.insert(attachment) }
-        }
-    }
-
     private func delete(_ index: Int, _ id: UniqueID, _ type: String = TypeName.note) throws {
         let device = devices[index]
-        if type == TypeName.note { ledger.remove(try device.text(id)?.words ?? []) }
+        ledger.remove(try device.words(of: id, type))
         let isUndone = generator.isTrue(withProbability: 0.2)
         note("\(device.name) deletes \(id)\(isUndone ? ", and undoes it" : "")")
         try change(index) { transaction in
@@ -300,7 +301,7 @@ extension Life {
         let index = generator.number(in: 0..<devices.count)
         let device = devices[index]
         guard !device.isLost else { return }
-        switch generator.number(in: 0..<16) {
+        switch generator.number(in: 0..<17) {
         case 0..<4:
             note("\(device.name) is offline")
             device.offlineUntil = now + Int64(generator.number(in: 1_000..<120_000))
@@ -330,13 +331,13 @@ extension Life {
         case 11 where devices.filter({ !$0.isLost }).count > 2: try lose(device)
         case 12: setQuota()
         case 13:
-            note("the server deletes attachments that no note has")
-            server.core.sweepAttachments(at: timestamp)
-            ledger.read(server.core.accounts[0].scope)
-            sendEvents()
+            _ = sweepAttachments()
         case 14:
             note("the server forgets uploads")
             server.core.forgetUploads()
+        case 15:
+            note("the server thins its history")
+            server.core.thinHistory(at: timestamp)
         default:
             device.addSyncNow()
             try takeInputs(index)
@@ -377,6 +378,7 @@ extension Life {
             name: "d\(devices.count)", time: now, generator: &generator,
             files: !isNoticed || generator.isTrue(withProbability: 0.5) ? try original.files.copied() : .init(),
             memory: memory)
+        copy.hasEarlierApp = original.hasEarlierApp
         try original.database.writer.backup(to: copy.database.writer)
         note("\(copy.name) is a copy of \(original.name)\(isNoticed ? "" : ", unnoticed")")
         ledger.mayDouble(try copy.unsentWords())

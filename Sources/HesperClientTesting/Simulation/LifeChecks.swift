@@ -15,19 +15,20 @@ extension Life {
         checkDeletions(scope)
         checkRegisters(scope)
         try checkTagsAndMembers(scope)
+        try checkRecipeFiles(scope)
         for index in devices.indices where failures.isEmpty && !devices[index].isLost { try checkQuiet(index) }
     }
 
-    /// If a device reports that everything is synced, checks that the server has had every word of its notes.
+    /// If a device reports that everything is synced, checks that the server has had every word of its texts.
     func checkStatus(of device: SimulatedDevice) throws {
         try checkVisible(on: device)
         guard !isSettling, !ledger.unknown.isEmpty, try device.saysSynced(),
             try device.database.read({ try $0.shelf() }).isEmpty
         else { return }
-        for id in try device.shown(TypeName.note) {
-            let unknown = try device.text(id)?.words.filter(ledger.unknown.contains) ?? []
+        for (id, words) in try device.shownWords() {
+            let unknown = words.filter(ledger.unknown.contains)
             if !unknown.isEmpty {
-                fail("\(device.name) reports synced, but the server never had \(unknown) of note \(id)")
+                fail("\(device.name) reports synced, but the server never had \(unknown) of \(id)")
             }
         }
     }
@@ -41,7 +42,7 @@ extension Life {
                 try transaction.forEachPending(type) { object in
                     for (attribute, edit) in object.edits.sorted(by: { $0.key < $1.key }) {
                         let clocks = [object.registers[attribute]?.clock, edit.clock].compactMap(\.self)
-                        let expected = attribute == AttributeName.text ? edit.clock : clocks.max()
+                        let expected = AttributeName.isText(attribute) ? edit.clock : clocks.max()
                         if object.cell(attribute)?.clock != expected {
                             fail(
                                 "\(device.name) shows the wrong \(attribute) of \(object.id); the unsent edit is at \(edit.clock)"
@@ -121,16 +122,18 @@ extension Life {
         }
     }
 
-    /// Checks that every word that was typed and not removed is in the text of a note or in a rejected change, and that no text
-    /// contains a word twice. The ledger lists the words that are exceptions.
+    /// Checks that every word that was typed and not removed is in a text of a note or recipe or in a rejected change, and that no
+    /// text contains a word twice. The ledger lists the words that are exceptions.
     private func checkWords(_ scope: MemoryScope) throws {
         var current: Set<String> = []
         for id in scope.states.keys.sorted() {
-            guard case .entity(.note(let note), .some)? = scope.states[id] else { continue }
-            let words = note.text.words
-            let single = words.filter { !ledger.doubled.contains($0) }
-            if Set(single).count != single.count { fail("the text of \(id) has a word twice: \(note.text)") }
-            current.formUnion(words)
+            guard case .entity(let entity, .some)? = scope.states[id] else { continue }
+            for text in entity.mergedTexts {
+                let words = text.words
+                let single = words.filter { !ledger.doubled.contains($0) }
+                if Set(single).count != single.count { fail("a text of \(id) has a word twice: \(text)") }
+                current.formUnion(words)
+            }
         }
         // Words in rejected changes are not lost, because the app shows these changes to the user.
         for device in devices where !device.isLost {

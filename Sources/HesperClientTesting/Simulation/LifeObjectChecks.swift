@@ -1,7 +1,7 @@
 internal import HesperClient
 internal import HesperModel
 
-/// Checks of counters, sets, tags, attachments and requests.
+/// Checks of counters, sets, tags, attachments, files and requests.
 extension Life {
     /// Checks that a counter is the sum of all counts, and that a set has the members that were added and not removed.
     func checkObjects(of device: SimulatedDevice, _ scope: MemoryScope) throws {
@@ -45,7 +45,7 @@ extension Life {
         }
     }
 
-    /// Checks that no two tags have the same name, and that an attachment is in one note only.
+    /// Checks that no two tags have the same name, and that an attachment is in one note or recipe only.
     func checkTagsAndMembers(_ scope: MemoryScope) throws {
         var names: [String: UniqueID] = [:]
         var holders: [UniqueID: UniqueID] = [:]
@@ -57,11 +57,10 @@ extension Life {
                     fail("the tags \(other) and \(id) have the name \(tag.name)")
                 }
             }
-            guard case .note(let note) = entity else { continue }
-            for (member, register) in note.attachments.registers where register.value {
+            for member in entity.heldAttachments.sorted() {
                 guard case .entity(.attachment(let attachment), .some)? = scope.states[member] else { continue }
                 if let other = holders.updateValue(id, forKey: member) {
-                    fail("the notes \(other) and \(id) have the attachment \(member)")
+                    fail("the objects \(other) and \(id) have the attachment \(member)")
                 }
                 if case .string(let hash)? = attachment[.sha256] { contents[id, default: []].insert(hash) }
             }
@@ -73,12 +72,7 @@ extension Life {
     /// out, because the app shows the rejected changes to the user.
     /// - Parameter contents: for each note, the hashes of its attachments.
     private func checkAttached(_ scope: MemoryScope, _ contents: [UniqueID: Set<String>]) throws {
-        var shelved: [UniqueID: Set<String>] = [:]
-        for device in devices where !device.isLost {
-            for change in try device.database.read({ try $0.shelf() }) {
-                if let attribute = change.attribute { shelved[change.id, default: []].insert(attribute) }
-            }
-        }
+        let shelved = try shelvedAttributes()
         for (id, (note, device)) in ledger.attached.sorted(by: { $0.key < $1.key }) {
             guard case .entity(.note, .some)? = scope.states[note], !ledger.lostDevices.contains(device),
                 let bytes = ledger.files[id], shelved[note]?.contains(AttributeName.attachment(id)) != true
@@ -86,6 +80,44 @@ extension Life {
             let hash = MemoryFiles.File(bytes).data.sha256
             if contents[note]?.contains(hash) != true { fail("\(note) lacks the attachment \(id) of \(device)") }
         }
+    }
+
+    /// Checks the attachments of recipes that people set: such a property is an attachment that somebody set it to, or nil if
+    /// somebody set it to nil. Properties that the server rejected are left out, because the app shows the rejected changes to the
+    /// user. If a device was revoked, a property may have an earlier value, whose attachment may have been deleted since.
+    func checkRecipeFiles(_ scope: MemoryScope) throws {
+        let shelved = try shelvedAttributes()
+        for (id, properties) in ledger.recipeFiles.sorted(by: { $0.key < $1.key }) {
+            guard case .entity(.object(let recipe), .some)? = scope.states[id] else { continue }
+            for property in FileProperty.allCases {
+                let attribute = property.attribute
+                guard let actions = properties[attribute], ledger.lostDevices.isEmpty,
+                    shelved[id]?.contains(attribute.description) != true
+                else { continue }
+                let name = "\(attribute.description) of \(id)"
+                guard let file = Entity.object(recipe).register(attribute)?.value.json.id else {
+                    if !actions.isCleared { fail("\(name) was set, but is nil") }
+                    continue
+                }
+                if case .entity(.attachment(let attachment), .some)? = scope.states[file] {
+                    let hash = attachment[.sha256]?.json.string ?? ""
+                    if !actions.hashes.contains(hash) { fail("\(name) is \(file), to which nobody set it") }
+                } else if !ledger.movedFiles.contains(file), shelved[file] == nil {
+                    fail("\(name) is \(file), which was deleted")
+                }
+            }
+        }
+    }
+
+    /// The attributes of rejected changes, by object. For an object that was rejected as a whole, the set is empty.
+    private func shelvedAttributes() throws -> [UniqueID: Set<String>] {
+        var shelved: [UniqueID: Set<String>] = [:]
+        for device in devices where !device.isLost {
+            for change in try device.database.read({ try $0.shelf() }) {
+                shelved[change.id, default: []].formUnion([change.attribute].compactMap(\.self))
+            }
+        }
+        return shelved
     }
 
     /// Checks that a settled device sends nothing and receives nothing when it syncs.
@@ -106,11 +138,14 @@ extension Life {
     }
 
     /// Checks that a device does not send the same changes again after it received the response to them. Only changes that wait for
-    /// space are sent again, after a delay or when somebody asks for it (clients.md, rules 9 and 14).
+    /// space are sent again, after a delay or when somebody asks for it (clients.md, rules 9 and 14). The delay is also over if the
+    /// device's clock was set forward.
     func checkPush(_ request: ServerRequest, of device: SimulatedDevice) {
         device.pushed = Life.changes(in: request)
         let isAsked = device.askedAt >= device.pushedAt
-        if !device.pushed.isEmpty, device.pushed == device.answered, !isAsked, now < device.answeredAt + 25_000 {
+        let isSoon =
+            now < device.answeredAt + 25_000 && device.environment.now < device.answeredAtClock.adding(25_000)
+        if !device.pushed.isEmpty, device.pushed == device.answered, !isAsked, isSoon {
             fail("\(device.name) sends changes again that were answered: \(device.pushed)")
         }
         device.pushedAt = device.environment.now

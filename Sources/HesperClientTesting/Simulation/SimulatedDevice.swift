@@ -46,13 +46,17 @@ final class SimulatedDevice {
     var answered = ""
     /// The virtual time at which `answered` was set, in milliseconds since 1970.
     var answeredAt: Int64 = 0
+    /// The time of the device's clock at which `answered` was set.
+    var answeredAtClock = Timestamp(clamping: 0)
     /// The time of the device's clock at which the last sync request was sent.
     var pushedAt = Timestamp(clamping: 0)
     /// The time at which a sync was last requested. A request of the user also resends the changes that wait for space.
     var askedAt = Timestamp(clamping: 0)
-    /// The note that somebody is editing, as it was read. It is saved later.
-    var draft: HesperClient.Note?
+    /// The text that somebody is editing. It is saved later.
+    var draft: Draft?
     var isLost = false
+    /// Whether the device runs an earlier version of the app, which does not declare the texts and files of recipes.
+    var hasEarlierApp = false
 
     /// The size of the parts of uploads and of the pieces of downloads.
     private static let pieceBytes = 200
@@ -180,11 +184,43 @@ final class SimulatedDevice {
 
     // MARK: Reading
 
-    func text(_ id: UniqueID) throws -> String? {
+    func text(_ id: UniqueID, _ property: TextProperty) throws -> String? {
         try database.read { transaction in
-            guard case .string(let text)? = try transaction.object(id, type: TypeName.note)?.value(AttributeName.text)
-            else { return nil }
-            return text
+            let object = try transaction.object(id, type: property.type)
+            return object?.value(property.attribute.description)?.json.string
+        }
+    }
+
+    /// The words of all texts of an object.
+    func words(of id: UniqueID, _ type: String) throws -> [String] {
+        try database.read { try $0.object(id, type: type)?.mergedTexts.flatMap(\.words) ?? [] }
+    }
+
+    /// The types whose objects have texts.
+    private static let textTypes = [TypeName.note, Recipe.objectType]
+
+    /// The words of each object with texts that the app shows.
+    func shownWords() throws -> [(id: UniqueID, words: [String])] {
+        try database.read { transaction in
+            try SimulatedDevice.textTypes.flatMap { type in
+                try transaction.ids(type, onlyShown: true).map { id in
+                    (id, try transaction.object(id, type: type)?.mergedTexts.flatMap(\.words) ?? [])
+                }
+            }
+        }
+    }
+
+    /// Calls `body` with each unsent text.
+    private func forEachUnsentText(
+        _ transaction: RecordsTransaction, _ body: (LocalObject, Attribute, LocalEdit) throws -> Void
+    ) throws {
+        for type in SimulatedDevice.textTypes where try transaction.types.contains(type) {
+            try transaction.forEachPending(type) { object in
+                for (name, edit) in object.edits.sorted(by: { $0.key < $1.key }) where AttributeName.isText(name) {
+                    if let attribute = Attribute(name) { try body(object, attribute, edit) }
+                }
+                return true
+            }
         }
     }
 
@@ -192,10 +228,8 @@ final class SimulatedDevice {
     func unsentWords() throws -> Set<String> {
         try database.read { transaction in
             var words: Set<String> = []
-            guard try transaction.types.contains(TypeName.note) else { return words }
-            try transaction.forEachPending(TypeName.note) { note in
-                if case .string(let text)? = note.edits[AttributeName.text]?.value { words.formUnion(text.words) }
-                return true
+            try forEachUnsentText(transaction) { _, _, edit in
+                if case .string(let text) = edit.value { words.formUnion(text.words) }
             }
             return words
         }
@@ -206,16 +240,14 @@ final class SimulatedDevice {
     func unansweredWords(_ scope: MemoryScope) throws -> Set<String> {
         try database.read { transaction in
             var words: Set<String> = []
-            guard try transaction.types.contains(TypeName.note) else { return words }
-            try transaction.forEachPending(TypeName.note) { note in
-                guard let edit = note.edits[AttributeName.text], let descent = edit.descent else { return true }
-                for stored in scope.parcels[note.id] ?? [] {
+            try forEachUnsentText(transaction) { object, attribute, edit in
+                guard let descent = edit.descent else { return }
+                for stored in scope.parcels[object.id] ?? [] where stored.parcel.text == attribute {
                     guard let clock = stored.parcel.textClock, clock == edit.clock || descent.after.contains(clock)
                     else { continue }
-                    let text = scope.words(of: LostText(object: note.id, clock: clock))
+                    let text = scope.words(of: LostText(object: object.id, attribute: attribute, clock: clock))
                     words.formUnion(text.subtracting(descent.base?.value.words ?? []))
                 }
-                return true
             }
             return words
         }
