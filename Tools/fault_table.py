@@ -49,14 +49,16 @@ FAULTS = [
         "object.edits[attribute]?.descent?.base = LocalEdit.Base(words, at: sent.clock)", "_ = words", is_statement=True),
     Fault(
         "a received text replaces the unsent one on the screen", RECORDS + "LocalObject.swift",
-        "attribute != AttributeName.text", "true"),
+        "!AttributeName.isText(attribute)", "true", before="guard ", after=", let acknowledged"),
     Fault(
         "a receipt removes an edit that was made since", SYNC + "Receive.swift",
         "standing.clock == sent.clock", "standing.clock >= sent.clock"),
     Fault(
         "a text that was sent is not sent again", SYNC + "PushBatch.swift",
-        "!$0.value.isHeld && !uploading.contains($0.key)",
-        "!$0.value.isHeld && !uploading.contains($0.key) && $0.value.descent?.after.contains($0.value.clock) != true"),
+        "edit.isHeld", "edit.isHeld || edit.descent?.after.contains(edit.clock) == true", before="if ", after=" { return false }"),
+    Fault(
+        "the base of a text of an app's object is not recorded", RECORDS + "RecordsTransaction.swift",
+        "AttributeName.isText(attribute)", "attribute == AttributeName.text", before="guard ", after=" else {\n            object.edits"),
     # Rounds
     Fault(
         "the token is not saved with the page", SYNC + "Receive.swift",
@@ -79,8 +81,7 @@ FAULTS = [
         "try !isDeleted(theirs.id)", "true"),
     Fault(
         "a deletion does not name the text that was seen", RECORDS + "RecordsTransaction.swift",
-        "deletion.textSeen = object.registers[AttributeName.text]?.clock.description ?? \"\"", "deletion.textSeen = nil",
-        is_statement=True),
+        "deletion.seenTexts = seen", "_ = seen", is_statement=True),
     Fault(
         "unsent words of a deleted note are forgotten", SYNC + "Receive.swift",
         "!isOwn", "isOwn", before="guard ", after=", let before"),
@@ -97,7 +98,18 @@ FAULTS = [
         "if case .integer(let value)? = record.value(part) { standing = value }",
         "for (name, cell) in record.visible where name.hasPrefix(attribute + \".\") {"
         " if case .integer(let value) = cell.value { standing += value } }", is_statement=True),
+    Fault(
+        "an earlier version of the app drops texts and files that it does not declare", "HesperClient/Store/WriteTransaction.swift",
+        "try Shape<Object>.shared.checkLimits(record.visible.keys)",
+        "for name in record.registers.keys where name.hasPrefix(\"texts.\") || name.hasPrefix(\"files.\") {"
+        " if Shape<Object>.shared.kind(of: name) == nil { record.registers[name] = nil } }", is_statement=True),
+    Fault(
+        "a deleted attachment of an app's object is not uploaded again", SYNC + "Receive.swift",
+        "try types", "[TypeName.note]", before="for type in ", after=" where type != TypeName.tag && type != TypeName.attachment"),
     # The merge
+    Fault(
+        "a file of an app's object does not hold its attachment", "HesperModel/Objects/HeldMembers.swift",
+        "Set(object.files.registers.compactMap { Attribute.file($0.key).heldAttachment($0.value.value) })", "[]"),
     Fault(
         "two tags may have the same name", MERGE + "Merge.swift",
         "try merge.draft.makeTagNamesUnique()", "_ = push", is_statement=True),
