@@ -61,7 +61,7 @@ public final class MemoryServer: Sendable {
 
     /// Whether the server lacks the features `object-texts` and `object-files`, like an earlier version of the real server: it
     /// rejects the texts and files of an app's own objects. With such a server, a store that has them reports
-    /// ``SyncProblem/serverTooOld``.
+    /// `SyncProblem.serverTooOld`.
     public var lacksObjectTexts: Bool {
         get { state.withLock { $0.server.core.lacksObjectTexts } }
         set { state.withLock { $0.server.core.lacksObjectTexts = newValue } }

@@ -61,9 +61,8 @@ struct StoreSyncTests {
 
     /// Texts and files wait for a newer server, and everything else is synced.
     @Test func anOldServerIsReported() async throws {
-        let server = OldServer(server: server)
-        let store = try await LocalStore(
-            LocalDatabase(path: nil), MemoryAttachmentFiles(), [Dish.self], makeTransport: { _ in server })
+        server.lacksObjectTexts = true
+        let store = try await server.openStore(Dish.self)
         try await store.signUp(
             to: StoreSyncTests.address, email: StoreSyncTests.email, password: StoreSyncTests.password)
         let soup = try await store.insert(Dish(title: "Soup", method: "Boil."))
@@ -72,7 +71,7 @@ struct StoreSyncTests {
         #expect(status.toSend.objects == 1)
         let registers = try store.database.read { try $0.object(soup.id.uniqueID)?.registers.keys.sorted() }
         #expect(registers == ["attributes.title"])
-        server.isOld.withLock { $0 = false }
+        server.lacksObjectTexts = false
         #expect(await store.syncNow().phase == .synced)
         #expect(store.status.problem == nil)
     }
@@ -170,17 +169,4 @@ struct StoreSyncTests {
         #expect(one.status.isIdentical && other.status.isIdentical)
         #expect(try await other.get(note.id)?.text.string == "Leek soup\nBread and butter")
     }
-}
-
-/// A server that lacks texts and files of objects while it is old.
-private struct OldServer: Transport {
-    let server: MemoryServer
-    let isOld = Locked(true)
-
-    func send(_ request: ServerRequest) async throws(NoResponse) -> ServerResponse {
-        let response = try await server.send(request)
-        return request.path == "/v1/server" && isOld.withLock { $0 } ? response.withoutObjectTexts : response
-    }
-
-    func events(_ request: ServerRequest) -> AsyncThrowingStream<ServerEvent, any Error> { server.events(request) }
 }

@@ -340,14 +340,11 @@ struct SyncObjectTextsTests {
 
     @Test func fieldsThatTheServerLacksWait() throws {
         let (one, other) = (try world.device(), try world.device())
-        var isOld = true
         var asked = 0
+        world.server.lacksObjectTexts = true
         one.intercept = { request, respond in
-            guard isOld else { return .success(respond()) }
-            if request.path == "/v1/server" {
-                asked += 1
-                return .success(respond().withoutObjectTexts)
-            }
+            guard world.server.lacksObjectTexts else { return .success(respond()) }
+            if request.path == "/v1/server" { asked += 1 }
             for name in ["\"texts", "\"files", "textsSeen"] {
                 #expect(!String(decoding: request.body, as: UTF8.self).contains(name))
             }
@@ -371,7 +368,7 @@ struct SyncObjectTextsTests {
         try other.sync()
         #expect(try other.database.read { try $0.deleted(plain) } != nil)
         #expect(try other.database.read { try $0.object(id)?.value("attributes.title") } == .string("Leek soup"))
-        isOld = false
+        world.server.lacksObjectTexts = false
         try world.settle()
         #expect(one.core.progress.missingFeatures.isEmpty)
         #expect(try other.text(id, "texts.method") == "Boil.")
@@ -394,17 +391,6 @@ struct SyncObjectTextsTests {
             try world.settle()
         }
         #expect(paths.count { $0 == "/v1/server" } == 1)
-    }
-}
-
-extension ServerResponse {
-    /// The response of `GET /v1/server`, without the features for texts and files of app objects.
-    var withoutObjectTexts: ServerResponse {
-        var response = self
-        let body = String(decoding: body, as: UTF8.self)
-            .replacing("\"object-texts\",", with: "").replacing("\"object-files\",", with: "")
-        response.body = Array(body.utf8)
-        return response
     }
 }
 
