@@ -13,6 +13,7 @@ public final class SQLiteStore: Store {
     public let installation: Installation
     /// SQLite allows one writer at a time.
     public let writers = 1
+    public let writerExecutor: (any TaskExecutor)? = WriterExecutor()
     /// This store has no upload stage: uploads are stored in the data folder, next to the database.
     public let uploadStage: (any UploadStage)? = nil
     /// Always nil, because only one server uses the file. Changes that commands make in other processes are detected with
@@ -130,11 +131,11 @@ public final class SQLiteStore: Store {
     /// Runs `body` on the connection that writes. If the task is cancelled, `body` continues, because its transaction may
     /// contain the pushes of other requests.
     func onWriter<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        try await withCheckedThrowingContinuation { done in
-            pool.asyncWriteWithoutTransaction { database in
-                done.resume(with: Result { try mappingErrors { try body(database) } })
-            }
-        }
+        try await withTaskExecutorPreference(writerExecutor) { try useWriter(body) }
+    }
+
+    private func useWriter<T>(_ body: (Database) throws -> T) throws -> T {
+        try mappingErrors { try pool.writeWithoutTransaction(body) }
     }
 
     /// Compares SQLite's `data_version` with the value from the previous call. The value is read on the connection that writes,

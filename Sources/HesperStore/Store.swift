@@ -18,6 +18,9 @@ public protocol Store: Sendable {
     func session(of token: TokenHash) async throws -> Session?
     /// The maximum number of concurrent write transactions. The push queue runs at most this number of commits concurrently.
     var writers: Int { get }
+    /// The executor on which transactions that write run. A task that prefers it writes without a change of threads. Nil if there
+    /// is no such executor.
+    var writerExecutor: (any TaskExecutor)? { get }
     /// Whether writes to different scopes can run concurrently. If so, batch work should use one transaction per scope.
     var locksScopesIndependently: Bool { get }
     /// The connection through which servers on this database exchange signals; nil if there are no other servers or no such
@@ -44,6 +47,7 @@ public protocol Store: Sendable {
 }
 
 extension Store {
+    public var writerExecutor: (any TaskExecutor)? { nil }
     public var poolStatus: PoolStatus? { nil }
     public var locksScopesIndependently: Bool { false }
 }

@@ -114,7 +114,7 @@ private struct QueuedJob: Sendable {
                     }
                 }
                 // Wait, so that they arrive in this order.
-                for _ in 0..<6_000 where await queue.submissions <= index {
+                for _ in 0..<6_000 where queue.submissions <= index {
                     try await Task.sleep(for: .milliseconds(5))
                 }
             }

@@ -1,4 +1,5 @@
 import HesperModel
+import NIOConcurrencyHelpers
 
 /// Commits jobs in groups: jobs that arrive during a commit share the next commit, so that a single fsync serves many jobs
 /// (storage.md, A transaction). The queue does not wait for further jobs: an idle server commits immediately.
@@ -9,22 +10,12 @@ import HesperModel
 /// An account cannot delay the pushes of other accounts for long. Scopes are served in round-robin order. A commit contains either
 /// several jobs with at most ``groupBytes`` together or a single larger job. After the commit of a large job, only small jobs are
 /// committed, for as long as that commit took.
-public actor PushQueue {
+public final class PushQueue: Sendable {
     private let store: any Store
     private let committed: @Sendable ([ScopeHead]) -> Void
-    private var waiting: [Job] = []
-    /// The scopes whose jobs are being committed.
-    private var busy: Set<ScopeID> = []
-    /// The number of running loops that commit groups.
-    private var commits = 0
-    /// The number of submitted jobs, for tests.
-    package private(set) var submissions = 0
-    /// The number of running commits that contain a large job.
-    private var largeCommits = 0
-    /// The time before which no large job may be committed.
-    private var nextLarge = ContinuousClock.now
-    private let slow = SlowScopes()
-    public nonisolated let meter = CommitMeter()
+    private let slow: SlowScopes
+    private let state: NIOLockedValueBox<State>
+    public let meter = CommitMeter()
 
     /// The maximum number of jobs in a commit.
     static let groupLimit = 512
@@ -43,15 +34,23 @@ public actor PushQueue {
         let done: CheckedContinuation<any Sendable, any Error>
     }
 
-    /// Whether a job has a commit of its own. Even a small push can take much time if it changes large objects, so jobs of slow
-    /// scopes are treated as large.
-    private func isLarge(_ job: Job) -> Bool { job.bytes > PushQueue.groupBytes || slow.contains(job.scope) }
+    /// Jobs that share a commit: one large job, or several small ones.
+    private struct Group: Sendable {
+        let jobs: [Job]
+        let isLarge: Bool
+        let start = ContinuousClock.now
+    }
 
     /// - Parameter committed: called after each commit with the new heads of the scopes that the commit changed.
     public init(store: any Store, committed: @escaping @Sendable ([ScopeHead]) -> Void = { _ in }) {
         self.store = store
         self.committed = committed
+        slow = SlowScopes()
+        state = NIOLockedValueBox(State(writers: store.writers, slow: slow))
     }
+
+    /// The number of submitted jobs, for tests.
+    package var submissions: Int { state.withLockedValue(\.submissions) }
 
     /// Runs `body` in a transaction, which may contain other jobs too, and returns when the transaction is durable. If `body`
     /// throws, only its own changes are rolled back.
@@ -63,96 +62,130 @@ public actor PushQueue {
         to scope: ScopeID, touching objects: [UniqueID] = [], bytes: Int = 0,
         _ body: @escaping @Sendable (any Transaction) throws -> T
     ) async throws -> T {
-        submissions += 1
         let value = try await withCheckedThrowingContinuation { done in
-            waiting.append(
-                Job(scope: scope, objects: objects, bytes: bytes, run: slow.measuring(scope, body), done: done))
-            beginCommitIfFree()
+            let job = Job(scope: scope, objects: objects, bytes: bytes, run: slow.measuring(scope, body), done: done)
+            state.withLockedValue { state in
+                state.submissions += 1
+                state.waiting.append(job)
+            }
+            beginCommits()
         }
         guard let value = value as? T else { throw Problem(.internalError, "A commit returned another job's value.") }
         return value
     }
 
-    private func beginCommitIfFree() {
-        guard commits < store.writers, waiting.contains(where: { !busy.contains($0.scope) }) else { return }
-        commits += 1
-        Task { await commitAll() }
-    }
-
-    /// Commits groups of jobs one after another until no job is eligible. Several of these loops run concurrently.
-    private func commitAll() async {
-        while true {
-            let group = nextGroup()
-            guard let first = group.first else { break }
-            let scopes = Set(group.map(\.scope))
-            busy.formUnion(scopes)
-            let isLarge = isLarge(first)
-            if isLarge { largeCommits += 1 }
-            // Another loop may be able to commit the remaining jobs.
-            beginCommitIfFree()
-            let start = ContinuousClock.now
-            await commit(group)
-            busy.subtract(scopes)
-            if isLarge { largeCommits -= 1 }
-            // `isLarge` is evaluated again, because the commit may have shown that a scope is slow.
-            if group.contains(where: self.isLarge) { delayLarge(.now - start) }
+    /// Begins commits until no writer is free or no job is eligible.
+    private func beginCommits() {
+        while let group = state.withLockedValue({ $0.nextGroup() }) {
+            // The tasks that wait for the jobs are resumed on the writer's thread, and a commit that follows begins on it, so that
+            // a commit needs no other thread.
+            Task(executorPreference: store.writerExecutor) { await self.run(group) }
         }
-        commits -= 1
     }
 
-    /// Prevents commits of large jobs for some time, so that the writer is available for small jobs.
-    private func delayLarge(_ duration: Duration) {
-        let next = ContinuousClock.now + duration
-        nextLarge = next
+    private func run(_ group: Group) async {
+        await commit(group.jobs)
+        if let next = state.withLockedValue({ $0.end(group) }) { beginCommits(at: next) }
+        beginCommits()
+    }
+
+    /// Begins commits at a later time, when large jobs may be committed again.
+    private func beginCommits(at time: ContinuousClock.Instant) {
         Task {
-            while ContinuousClock.now < next { try? await Task.sleep(until: next, clock: .continuous) }
-            beginCommitIfFree()
+            while ContinuousClock.now < time { try? await Task.sleep(until: time, clock: .continuous) }
+            self.beginCommits()
         }
     }
 
-    /// Removes the next group from ``waiting``. A group is one large job, or as many small jobs as fit into a commit. Jobs of
-    /// scopes with a running commit are not eligible.
-    private func nextGroup() -> [Job] {
-        let free = waiting.indices.filter { !busy.contains(waiting[$0].scope) }
-        let small = free.filter { !isLarge(waiting[$0]) }
-        // If there are several writers, large jobs use at most half of the writers.
-        if ContinuousClock.now >= nextLarge, largeCommits < max(1, store.writers / 2),
-            let large = free.first(where: { isLarge(waiting[$0]) }), small.isEmpty || large == free.first
-        {
-            return [waiting.remove(at: large)]
-        }
-        let taken = fitting(small)
-        let group = taken.map { waiting[$0] }
-        let indices = Set(taken)
-        waiting = waiting.indices.filter { !indices.contains($0) }.map { waiting[$0] }
-        return group
-    }
+    /// The waiting jobs and the running commits.
+    private struct State {
+        let writers: Int
+        let slow: SlowScopes
+        var submissions = 0
+        var waiting: [Job] = []
+        /// The scopes whose jobs are being committed.
+        private var busy: Set<ScopeID> = []
+        /// The number of running commits.
+        private var commits = 0
+        /// The number of running commits that contain a large job.
+        private var largeCommits = 0
+        /// The time before which no large job may be committed.
+        private var nextLarge = ContinuousClock.now
 
-    /// Selects the jobs for one commit: the first job of each scope, then the second job of each scope, and so on. The scopes are
-    /// divided evenly among the writers that are free now. Busy writers are not counted, although they could take some of the
-    /// jobs later, because few large commits cost less than many small commits.
-    /// - Returns: the indices of the jobs. They are ordered by scope, because scopes must be locked in this order, and then by
-    ///   arrival.
-    private func fitting(_ jobs: [Int]) -> [Int] {
-        var jobCounts: [ScopeID: Int] = [:]
-        var ordered: [(round: Int, index: Int)] = []
-        for index in jobs {
-            ordered.append((jobCounts[waiting[index].scope, default: 0], index))
-            jobCounts[waiting[index].scope, default: 0] += 1
+        init(writers: Int, slow: SlowScopes) {
+            self.writers = writers
+            self.slow = slow
         }
-        ordered.sort { $0 < $1 }
-        let idle = store.writers - commits + 1
-        let share = (jobCounts.count + idle - 1) / idle
-        var (taken, scopes, bytes): ([Int], Set<ScopeID>, Int) = ([], [], 0)
-        for (_, index) in ordered where taken.count < PushQueue.groupLimit {
-            let job = waiting[index]
-            guard scopes.count < share || scopes.contains(job.scope) else { continue }
-            guard taken.isEmpty || bytes + job.bytes <= PushQueue.groupBytes else { break }
-            taken.append(index)
-            scopes.insert(job.scope)
-            bytes += job.bytes
+
+        /// Whether a job has a commit of its own. Even a small push can take much time if it changes large objects, so jobs of slow
+        /// scopes are treated as large.
+        private func isLarge(_ job: Job) -> Bool { job.bytes > PushQueue.groupBytes || slow.contains(job.scope) }
+
+        /// Begins a commit: removes the next group from ``waiting``. Jobs of scopes with a running commit are not eligible.
+        /// - Returns: the group; nil if no writer is free or no job is eligible.
+        mutating func nextGroup() -> Group? {
+            guard commits < writers else { return nil }
+            let free = waiting.indices.filter { !busy.contains(waiting[$0].scope) }
+            let small = free.filter { !isLarge(waiting[$0]) }
+            let group: Group
+            // If there are several writers, large jobs use at most half of the writers.
+            if ContinuousClock.now >= nextLarge, largeCommits < max(1, writers / 2),
+                let large = free.first(where: { isLarge(waiting[$0]) }), small.isEmpty || large == free.first
+            {
+                group = Group(jobs: [waiting.remove(at: large)], isLarge: true)
+                largeCommits += 1
+            } else {
+                let taken = fitting(small)
+                guard !taken.isEmpty else { return nil }
+                group = Group(jobs: taken.map { waiting[$0] }, isLarge: false)
+                let indices = Set(taken)
+                waiting = waiting.indices.filter { !indices.contains($0) }.map { waiting[$0] }
+            }
+            commits += 1
+            busy.formUnion(group.jobs.map(\.scope))
+            return group
         }
-        return taken.sorted { (waiting[$0].scope, $0) < (waiting[$1].scope, $1) }
+
+        /// Ends the commit of a group. After a large job, no large job is committed for as long as the commit took, so that the
+        /// writer is available for small jobs.
+        /// - Returns: the time at which large jobs may be committed again; nil if the group was not large.
+        mutating func end(_ group: Group) -> ContinuousClock.Instant? {
+            commits -= 1
+            busy.subtract(group.jobs.map(\.scope))
+            if group.isLarge { largeCommits -= 1 }
+            // `isLarge` is evaluated again, because the commit may have shown that a scope is slow.
+            guard group.jobs.contains(where: isLarge) else { return nil }
+            let now = ContinuousClock.now
+            nextLarge = now + (now - group.start)
+            return nextLarge
+        }
+
+        /// Selects the jobs for one commit: the first job of each scope, then the second job of each scope, and so on. The scopes
+        /// are divided evenly among the writers that are free now. Busy writers are not counted, although they could take some of
+        /// the jobs later, because few large commits cost less than many small commits.
+        /// - Returns: the indices of the jobs. They are ordered by scope, because scopes must be locked in this order, and then by
+        ///   arrival.
+        private func fitting(_ jobs: [Int]) -> [Int] {
+            var jobCounts: [ScopeID: Int] = [:]
+            var ordered: [(round: Int, index: Int)] = []
+            for index in jobs {
+                ordered.append((jobCounts[waiting[index].scope, default: 0], index))
+                jobCounts[waiting[index].scope, default: 0] += 1
+            }
+            ordered.sort { $0 < $1 }
+            let idle = writers - commits
+            let share = (jobCounts.count + idle - 1) / idle
+            var (taken, scopes, bytes): ([Int], Set<ScopeID>, Int) = ([], [], 0)
+            for (_, index) in ordered where taken.count < PushQueue.groupLimit {
+                let job = waiting[index]
+                guard scopes.count < share || scopes.contains(job.scope) else { continue }
+                guard taken.isEmpty || bytes + job.bytes <= PushQueue.groupBytes else { break }
+                taken.append(index)
+                scopes.insert(job.scope)
+                bytes += job.bytes
+            }
+            return taken.sorted { (waiting[$0].scope, $0) < (waiting[$1].scope, $1) }
+        }
     }
 
     /// Commits a group without savepoints, because jobs rarely throw and a savepoint costs a copy of every changed page. If a job
