@@ -3,11 +3,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 Tools/set-up.sh bench
-swift build -c release --product hesper
-swift build -c release --product merge-trials
+Tools/release.sh hesper
+Tools/release.sh merge-trials
 # A plain Hummingbird server for comparison. The first build takes about 5 minutes.
-swift build -c release --package-path Benchmarks/hello --scratch-path .build-bench
-swift build -c release --package-path Benchmarks/client --scratch-path .build-client
+swift build -c release --static-swift-stdlib --package-path Benchmarks/hello --scratch-path .build-bench
+swift build -c release --static-swift-stdlib --package-path Benchmarks/client --scratch-path .build-client
 
 tools=.build/bench/tools
 mkdir -p "$tools"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Builds a Debian package: `make deb`. It contains the libraries of the Swift toolchain, which Debian does not have, and depends
-# on Debian's packages for all others. Result: .build/hesper_VERSION_ARCHITECTURE.deb, for this version of Debian.
+# Builds a Debian package: `make deb`. It depends on Debian's packages for all libraries, and contains those that Debian does not
+# have. Result: .build/hesper_VERSION_ARCHITECTURE.deb, for this version of Debian.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 if [ "${1:-}" != --no-build ]; then
     Tools/set-up.sh deb
-    swift build -c release --product hesper
+    Tools/release.sh hesper
 fi
 binary=.build/release/hesper
 version=$("$binary" --version | awk '{ print $2 }')

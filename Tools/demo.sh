@@ -4,5 +4,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 Tools/set-up.sh demo
 [ -x .build/release/hesper ] || echo "make demo: building; the first build takes about 7 minutes on 2 cores."
-swift build -c release --product hesper
+Tools/release.sh hesper
 PYTHONPATH=Tests/BlackBox/support exec .build/venv/bin/python Tools/demo.py

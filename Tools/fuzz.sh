@@ -3,5 +3,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 Tools/set-up.sh test
-swift build -c release --product hesper
+Tools/release.sh hesper
 PYTHONPATH=Tests/BlackBox/support exec .build/venv/bin/python Tests/BlackBox/attacks/fuzz.py --requests "${REQUESTS:-100000}" ${SEED:+--seed "$SEED"}

@@ -37,7 +37,7 @@ check_port() {
 check_port
 Tools/set-up.sh run
 [ -x .build/release/hesper ] || echo "make run: building; the first build takes about 7 minutes on 2 cores."
-swift build -c release --product hesper
+Tools/release.sh hesper
 check_port
 
 print_help_when_ready() {

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 # SQLite, libarchive, libxml2, libpq and its OpenSSL are linked from Debian. The C and C++ headers are needed by the Swift toolchain and
 # BoringSSL. Foundation reads time zones from tzdata.
-build=(libsqlite3-dev libarchive-dev libxml2-dev libpq-dev libssl-dev zlib1g-dev libc6-dev libstdc++-12-dev tzdata)
+build=(libsqlite3-dev libarchive-dev libxml2-dev libcurl4-openssl-dev libpq-dev libssl-dev zlib1g-dev libc6-dev libstdc++-12-dev tzdata)
 python=(python3 python3-venv)
 # The fonts cover all scripts in the tests and screenshots of the web app.
 browser=(chromium-headless-shell fonts-noto-core fonts-noto-color-emoji)

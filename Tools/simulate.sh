@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 Tools/set-up.sh run
-swift build -c release --product simulate
+Tools/release.sh simulate
 if [ -n "${SEED:-}" ]; then
     exec .build/release/simulate --seed "$SEED"
 fi

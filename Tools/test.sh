@@ -93,10 +93,10 @@ minutes=40
 if [ "$mode" = all ]; then
     minutes=300 black_box+=(--everything)
     export HESPER_BINARY=$PWD/.build/release/hesper HESPER_KILLS=20 HESPER_EVERYTHING=1
-    must "release build" 30 swift build -c release --product hesper
-    must "release build of the trials" 5 swift build -c release --product merge-trials
-    must "release build of the simulator" 20 swift build -c release --product simulate
-    must "release build of the device" 5 swift build -c release --product client-device
+    must "release build" 30 Tools/release.sh hesper
+    must "release build of the trials" 5 Tools/release.sh merge-trials
+    must "release build of the simulator" 20 Tools/release.sh simulate
+    must "release build of the device" 5 Tools/release.sh client-device
 fi
 # Compiles the Python files once. Otherwise each worker does so at its start, which takes it 7 s of processor time.
 behind collection 5 .build/venv/bin/python -m pytest -q --collect-only Tests/BlackBox

@@ -20,7 +20,7 @@ HOURS = 3_600
 )
 def test_trials(command: str, count: str, full: str, everything: bool):
     if not TRIALS.exists():
-        pytest.fail(f"{TRIALS} does not exist. Build it with: swift build -c release --product merge-trials")
+        pytest.fail(f"{TRIALS} does not exist. Build it with: Tools/release.sh merge-trials")
     trials = subprocess.run(
         [TRIALS, command, *(full if everything else count).split()], capture_output=True, text=True, timeout=4 * HOURS
     )

@@ -128,7 +128,7 @@ class Server:
         """Starts the process and waits until it is ready. Tries another port if the free port was taken meanwhile."""
         assert self.process is None, "the server is already running"
         if not BINARY.exists():
-            raise RuntimeError(f"{BINARY} does not exist. Build it with: swift build -c release --product hesper")
+            raise RuntimeError(f"{BINARY} does not exist. Build it with: Tools/release.sh hesper")
         chosen = self.port is not None
         for _ in range(3):
             if not chosen:
