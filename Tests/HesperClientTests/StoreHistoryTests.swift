@@ -28,9 +28,7 @@ struct StoreHistoryTests {
     }
 
     /// Each text of an object has a history.
-    @Test(arguments: ContractServer.available.filter { $0 == .binary }) func formerTextsOfAnObject(
-        _ server: ContractServer
-    ) async throws {
+    @Test(arguments: ContractServer.available) func formerTextsOfAnObject(_ server: ContractServer) async throws {
         let transport = try await server.transport()
         let store = try await LocalStore(
             LocalDatabase(path: nil), MemoryAttachmentFiles(), [Dish.self], makeTransport: { _ in transport })
