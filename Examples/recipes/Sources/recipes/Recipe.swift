@@ -8,6 +8,7 @@ struct Recipe: SyncedObject {
     var id = ObjectID<Recipe>()
     @Merged var title = ""
     @Merged var servings = Servings()
+    @Merged var steps: MergedText = ""
     @Merged var cooked = Counter()
 }
 

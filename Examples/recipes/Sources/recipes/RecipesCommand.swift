@@ -8,6 +8,8 @@ import HesperClient
 
           add TITLE [--servings COUNT]   adds a recipe
           list                           prints all recipes
+          show TITLE                     prints the steps of a recipe
+          step TITLE TEXT                adds a step to a recipe
           cook TITLE                     counts that a recipe was cooked
           rename TITLE NEW-TITLE         renames a recipe
           delete TITLE                   deletes a recipe
@@ -55,6 +57,11 @@ import HesperClient
         case ("list", 0):
             for recipe in try await store.all(Recipe.self, order: .ascending(\.$title)) { say("\(recipe)") }
             return
+        case ("show", 1):
+            return say(try await find(words[0], in: store).steps.string)
+        case ("step", 2):
+            let recipe = try await find(words[0], in: store)
+            say("\(try await store.update(recipe.id) { $0.steps.string += "\(words[1])\n" })")
         case ("cook", 1):
             let recipe = try await find(words[0], in: store)
             say("\(try await store.update(recipe.id) { $0.cooked += 1 })")
