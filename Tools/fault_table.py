@@ -99,13 +99,8 @@ FAULTS = [
         "for (name, cell) in record.visible where name.hasPrefix(attribute + \".\") {"
         " if case .integer(let value) = cell.value { standing += value } }", is_statement=True),
     Fault(
-        "an earlier version of the app drops texts and files that it does not declare", "HesperClient/Store/WriteTransaction.swift",
-        "try Shape<Object>.shared.checkLimits(record.visible.keys)",
-        "for name in record.registers.keys where name.hasPrefix(\"texts.\") || name.hasPrefix(\"files.\") {"
-        " if Shape<Object>.shared.kind(of: name) == nil { record.registers[name] = nil } }", is_statement=True),
-    Fault(
-        "a deleted attachment of an app's object is not uploaded again", SYNC + "Receive.swift",
-        "try types", "[TypeName.note]", before="for type in ", after=" where type != TypeName.tag && type != TypeName.attachment"),
+        "registers of texts that the server sends are dropped", RECORDS + "LocalObject+wire.swift",
+        "member.value.members", "name == \"texts\" ? [] : member.value.members", before="for entry in ", after=" {"),
     # The merge
     Fault(
         "a file of an app's object does not hold its attachment", "HesperModel/Objects/HeldMembers.swift",

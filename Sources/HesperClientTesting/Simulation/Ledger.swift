@@ -82,6 +82,9 @@ struct Ledger {
     /// Words that need not be in any text, because a device deleted their object without having received them, and the server could
     /// not know this (docs/decisions, record 71).
     private(set) var unseen: Set<String> = []
+    /// For each object, the words that a restored server lacks and that no device has given back yet. If the object is deleted
+    /// before that, the device that deletes it may not have seen them.
+    private var unrestored: [UniqueID: Set<String>] = [:]
     /// Words that may occur twice in a text (``mayDouble(_:)``).
     private(set) var doubled: Set<String> = []
 
@@ -144,12 +147,14 @@ struct Ledger {
                 dead.insert(id)
                 let words = texts.removeValue(forKey: id) ?? []
                 if !isSeen(id) { unseen.formUnion(words) }
+                unseen.formUnion(unrestored.removeValue(forKey: id) ?? [])
             case .entity(let entity, _)?:
                 entity.forEachRegister { attribute, clock in
                     clocks[id, default: [:]][attribute] = max(clocks[id]?[attribute] ?? clock, clock)
                 }
                 let words = Set(entity.mergedTexts.flatMap(\.words))
                 texts[id] = words.isEmpty ? nil : words
+                unrestored[id]?.subtract(words)
             case nil: break
             }
         }
@@ -183,8 +188,10 @@ struct Ledger {
 
     /// Starts to read all parcels again, because an earlier state of the server was restored.
     mutating func readRestored(_ scope: MemoryScope) {
+        let before = texts
         (readTouched, readLost, readParcels, texts) = (0, 0, [:], [:])
         read(scope)
+        for (id, words) in before { unrestored[id, default: []].formUnion(words.subtracting(texts[id] ?? [])) }
     }
 }
 

@@ -217,7 +217,7 @@ package final class Life {
             // `answered` is set before the step, because the step may send the next push and change `pushed`.
             if number == device.pushNumber, case .success(let response) = received, response.isSuccess {
                 (device.answered, device.answeredAt) = (device.pushed, now)
-                device.answeredAtClock = device.environment.now
+                (device.answeredSentAt, device.answeredAtClock) = (device.pushedAt, device.environment.now)
             }
             try take(index, .response(number, received))
             try checkStatus(of: device)

@@ -142,7 +142,7 @@ extension Life {
     /// device's clock was set forward.
     func checkPush(_ request: ServerRequest, of device: SimulatedDevice) {
         device.pushed = Life.changes(in: request)
-        let isAsked = device.askedAt >= device.pushedAt
+        let isAsked = device.askedAt >= device.answeredSentAt
         let isSoon =
             now < device.answeredAt + 25_000 && device.environment.now < device.answeredAtClock.adding(25_000)
         if !device.pushed.isEmpty, device.pushed == device.answered, !isAsked, isSoon {

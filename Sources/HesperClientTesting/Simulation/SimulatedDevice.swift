@@ -46,6 +46,8 @@ final class SimulatedDevice {
     var answered = ""
     /// The virtual time at which `answered` was set, in milliseconds since 1970.
     var answeredAt: Int64 = 0
+    /// The time of the device's clock at which the changes in `answered` were sent.
+    var answeredSentAt = Timestamp(clamping: 0)
     /// The time of the device's clock at which `answered` was set.
     var answeredAtClock = Timestamp(clamping: 0)
     /// The time of the device's clock at which the last sync request was sent.
