@@ -234,9 +234,17 @@ class FirefoxApp:
     # The app
 
     def sign_in(self, email: str, password: str = PASSWORD) -> "FirefoxApp":
-        wait_until(lambda: self.find("heading", "Sign in") or self.find("button", "Sign in"), "no form to sign in")
-        if not self.find("heading", "Sign in"):
-            self.press_button("Sign in")
+        # By a script, because Firefox may never respond to a search for an element in a page that it has just loaded.
+        wait_until(
+            lambda: self.evaluate("""() => {
+              const named = selector => [...document.querySelectorAll(selector)]
+                .find(one => one.checkVisibility() && one.innerText.trim() === "Sign in")
+              if (named("h1, h2")) return true
+              named("button, a")?.click()
+              return false
+            }"""),
+            "no form to sign in",
+        )
         # Filled by a script, because Firefox takes 20 ms for each event of a key.
         self.evaluate(
             """values => {
