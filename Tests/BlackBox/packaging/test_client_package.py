@@ -51,12 +51,13 @@ def packages(tree: dict) -> set[str]:
 @pytest.mark.thorough
 @pytest.mark.timeout(3_600)
 def test_an_app_resolves_only_what_the_client_needs(tmp_path: Path):
-    (tmp_path / "Package.swift").write_text(MANIFEST % (ROOT, ROOT.name))
-    source = tmp_path / "Sources/app/main.swift"
+    folder = tmp_path / "app"  # The identity of a package is the name of its folder.
+    source = folder / "Sources/app/main.swift"
     source.parent.mkdir(parents=True)
     source.write_text(APP)
-    tree = json.loads(swift(tmp_path, "package", "show-dependencies", "--format", "json"))
+    (folder / "Package.swift").write_text(MANIFEST % (ROOT, ROOT.name))
+    tree = json.loads(swift(folder, "package", "show-dependencies", "--format", "json"))
     assert packages(tree) - {"app", ROOT.name.lower()} == {"grdb.swift", "swift-crypto", "swift-asn1"}
     # With optimization, as an app is shipped: the compiler has failed only there.
-    swift(tmp_path, "build", "-c", "release")
-    assert swift(tmp_path, "run", "-c", "release", "--skip-build", "app").strip() == "Leek soup"
+    swift(folder, "build", "-c", "release")
+    assert swift(folder, "run", "-c", "release", "--skip-build", "app").strip() == "Leek soup"
