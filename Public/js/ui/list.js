@@ -46,6 +46,7 @@ export const noteList = (app, parts, open) => {
   let roving = ""
   let opened = ""
   let expected = "" // gets the focus as soon as it is in the list
+  let expecting = 0
   let drawing = 0
   let looking = 0
   let saying = 0
@@ -150,7 +151,8 @@ export const noteList = (app, parts, open) => {
   const focus = (id = "") => {
     id ||= opened || roving
     expected = ids.includes(id) ? "" : id
-    setTimeout(() => { expected = "" }, 1_000)
+    clearTimeout(expecting)
+    expecting = setTimeout(() => { expected = "" }, 1_000)
     if (!expected) roving = id
     if (!ids.length) return input.focus()
     draw()
