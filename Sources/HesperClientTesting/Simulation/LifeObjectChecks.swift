@@ -36,7 +36,9 @@ extension Life {
                 }
                 needed.insert(file)
                 let data = try device.files.data(of: file)
-                if attachment[.sha256] != .string(data.sha256) { fail("\(device.name) has other bytes of \(id)") }
+                if attachment[.sha256] != .string(data.sha256) {
+                    fail("the bytes of \(id) on \(device.name) are not those that were attached")
+                }
             }
             // If a change of an attachment was rejected, the bytes of the attachment remain until the change is dismissed.
             let shelved = Set(try transaction.shelf().map(\.id))

@@ -260,8 +260,8 @@ final class SimulatedDevice {
         try database.read { try $0.ids(type, onlyShown: true) }
     }
 
-    /// Whether nothing is left to do and the device reports this: nothing is unsent, the digest is the server's, all
-    /// bytes are transferred, and no retry is scheduled.
+    /// Whether the device has finished: nothing is unsent, the digest is the server's, all bytes are transferred, no retry is
+    /// scheduled, and the status says so.
     func isSettled(_ digest: Digest) throws -> Bool {
         guard !core.isBusy, !isTransferring, transferStatus == TransferStatus() else { return false }
         return try saysSynced() && database.read { try $0.sync.digest } == digest
