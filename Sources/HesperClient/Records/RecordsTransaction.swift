@@ -427,9 +427,7 @@ extension LocalObject {
             throw LocalDatabaseError.damaged("the object \(id) cannot be read")
         }
     }
-}
 
-extension LocalObject {
     /// What the user sees of a text, as a deletion states it.
     fileprivate func seenText(_ attribute: String) -> LocalDeletion.SeenText {
         guard let text = edits[attribute], let descent = text.descent else {

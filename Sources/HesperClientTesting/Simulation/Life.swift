@@ -377,8 +377,8 @@ package final class Life {
         ledger.read(account.scope) { !isShared && !deletions.contains($0) }
     }
 
-    /// The IDs of the objects whose deletions in a request have no `textSeen` or `textsSeen`. For example, a device that resends the deletion of a
-    /// note to a restored server does not know which text the person had seen.
+    /// The IDs of the objects whose deletions in a request have neither `textSeen` nor `textsSeen`. For example, a device that
+    /// resends the deletion of a note to a restored server does not know which text the person had seen.
     private func givenBackDeletions(in request: ServerRequest) -> Set<UniqueID> {
         guard let changes = try? JSONReader.read(request.body)["changes"] else { return [] }
         let deletions = changes["deletedObjects"]?.elements ?? []
