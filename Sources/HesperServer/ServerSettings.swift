@@ -116,9 +116,9 @@ public struct ConnectionLimits: Sendable {
 
 /// Limits on hashing passwords.
 public struct PasswordLimits: Sendable {
-    /// The costs that an operator may set. The lowest cost takes 16 MiB of memory, which the author of RFC 7914 suggested for
-    /// sign-in. The highest cost takes 1 GiB.
-    public static let costs = 14...20
+    /// The costs that an operator may set. The lowest cost takes 1 MiB of memory and is meant for automated tests. A cost of 14
+    /// takes 16 MiB, which the author of scrypt suggested for sign-in. The highest cost takes 1 GiB.
+    public static let costs = 10...20
     /// The binary logarithm of scrypt's N. With r = 8 and p = 1, a cost of 17 takes 128 MiB, which OWASP recommends (Password
     /// Storage Cheat Sheet).
     public var cost = 17

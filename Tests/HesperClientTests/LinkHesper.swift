@@ -25,7 +25,7 @@ final class LinkHesper {
         process.executableURL = URL(filePath: try #require(LinkHesper.binary))
         process.arguments = ["serve", "--host", "127.0.0.1", "--port", "\(port)", "--data", folder.path()]
         var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("HESPER_") }
-        environment["HESPER_PASSWORD_COST"] = "14"
+        environment["HESPER_PASSWORD_COST"] = "10"
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice

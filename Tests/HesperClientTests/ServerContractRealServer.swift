@@ -38,7 +38,7 @@ actor RealServer {
             ]
             var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("HESPER_") }
             environment["HESPER_REQUESTS_PER_MINUTE"] = "none"
-            environment["HESPER_PASSWORD_COST"] = "14"
+            environment["HESPER_PASSWORD_COST"] = "10"
             process.environment = environment
             process.standardInput = input
             try process.run()

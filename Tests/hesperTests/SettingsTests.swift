@@ -47,9 +47,9 @@ import Testing
         func cost(_ text: String) throws -> Int {
             try Settings(environment: ["HESPER_PASSWORD_COST": text]).server().passwords.cost
         }
-        #expect(try (cost(""), cost("14"), cost("20")) == (17, 14, 20))
+        #expect(try (cost(""), cost("10"), cost("20")) == (17, 10, 20))
         #expect(try Settings(flags: [.passwordCost: ["15"]], environment: [:]).server().passwords.cost == 15)
-        for invalid in ["13", "21", "-1", "much"] {
+        for invalid in ["9", "21", "-1", "much"] {
             let message = settingsError { _ = try cost(invalid) }
             #expect(message?.contains("HESPER_PASSWORD_COST") == true && message?.contains(invalid) == true)
         }

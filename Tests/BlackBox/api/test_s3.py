@@ -12,6 +12,8 @@ from seaweed import SECRET, SeaweedFS
 from wire import Wire
 from writer import new_id
 
+pytestmark = pytest.mark.long
+
 PARTS = some_bytes(20_000_000)  # more than one part of 8 MiB
 
 

@@ -21,7 +21,7 @@ NO_ORIGIN = "must be origins (scheme, host and port) such as https://notes.examp
         (["--sign-up", "maybe"], {}, '--sign-up: must be one of open, invite, closed, not "maybe".'),
         (["--url", "notes.example.org"], {}, f'--url: {NO_URL}, not "notes.example.org".'),
         ([], {"HESPER_REQUESTS_PER_MINUTE": "9"}, f'HESPER_REQUESTS_PER_MINUTE: {NO_RATE}, not "9".'),
-        (["--password-cost", "13"], {}, "--password-cost: must be a number from 14 to 20, not 13."),
+        (["--password-cost", "9"], {}, "--password-cost: must be a number from 10 to 20, not 9."),
         ([], {"HESPER_LOG_LEVEL": "loud"}, f'HESPER_LOG_LEVEL: must be one of {LEVELS}, not "loud".'),
         (["--mail-from", "a@b.c"], {}, "--mail-from: a sender address requires a command for sending. Set --sendmail too."),
         (["--public", "nowhere"], {}, "--public: nowhere is not a folder."),
