@@ -53,10 +53,8 @@ extension Clock {
 
     /// Creates a clock from 16 bytes; nil if there are more or fewer, or if the milliseconds are out of range.
     public init?(bytes: some Collection<UInt8>) {
-        guard bytes.count == 16 else { return nil }
-        let time = bigEndian(bytes.prefix(8))
-        guard time >> 16 <= Clock.greatestMilliseconds else { return nil }
-        self.init(time: time, node: NodeID(bigEndian(bytes.dropFirst(8))))
+        guard let (time, node) = bigEndianPair(bytes), time >> 16 <= Clock.greatestMilliseconds else { return nil }
+        self.init(time: time, node: NodeID(node))
     }
 }
 

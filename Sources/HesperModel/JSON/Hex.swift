@@ -54,6 +54,16 @@ func bigEndian(_ bytes: some Sequence<UInt8>) -> UInt64 {
     bytes.reduce(0) { $0 << 8 | UInt64($1) }
 }
 
+/// The two numbers that 16 bytes represent, the most significant byte first; nil if there are more or fewer bytes.
+func bigEndianPair(_ bytes: some Collection<UInt8>) -> (high: UInt64, low: UInt64)? {
+    guard bytes.count == 16 else { return nil }
+    // The bytes are copied with one call, because callers in other modules use the unspecialized form of this function, in which
+    // each access to a byte would be a dynamic call.
+    var pair: (UInt64, UInt64) = (0, 0)
+    withUnsafeMutableBytes(of: &pair) { $0.copyBytes(from: bytes) }
+    return (UInt64(bigEndian: pair.0), UInt64(bigEndian: pair.1))
+}
+
 /// Appends the eight bytes of a number, the most significant byte first.
 @inline(__always)
 func appendBigEndian(_ value: UInt64, to bytes: inout [UInt8]) {

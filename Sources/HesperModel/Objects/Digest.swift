@@ -27,8 +27,8 @@ public struct Digest: Hashable, Sendable {
 
     /// Creates a digest from 16 bytes; nil if there are more or fewer.
     public init?(bytes: some Collection<UInt8>) {
-        guard bytes.count == 16 else { return nil }
-        self.init(high: bigEndian(bytes.prefix(8)), low: bigEndian(bytes.dropFirst(8)))
+        guard let (high, low) = bigEndianPair(bytes) else { return nil }
+        self.init(high: high, low: low)
     }
 
     public var bytes: [UInt8] {

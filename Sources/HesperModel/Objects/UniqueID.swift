@@ -44,8 +44,8 @@ public struct UniqueID: Hashable, Sendable {
 
     /// Creates an ID from 16 bytes in network order; nil if there are more or fewer.
     public init?(bytes: some Collection<UInt8>) {
-        guard bytes.count == 16 else { return nil }
-        self.init(high: bigEndian(bytes.prefix(8)), low: bigEndian(bytes.dropFirst(8)))
+        guard let (high, low) = bigEndianPair(bytes) else { return nil }
+        self.init(high: high, low: low)
     }
 }
 
