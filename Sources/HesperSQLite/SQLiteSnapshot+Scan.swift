@@ -27,14 +27,17 @@ extension SQLiteSnapshot {
             // cursor, take all its rows.
             let others = cursors.indices.filter { $0 != index }.map { cursors[$0].sequence }
             let limit = (scan.newestFirst ? others.max() : others.min())
+            // A copy, because each access to an element of the array would retain and release its statement.
+            var cursor = cursors[index]
             while true {
-                guard try cursors[index].give(body) else { return }
-                guard try cursors[index].advance() else {
+                guard try cursor.give(body) else { return }
+                guard try cursor.advance() else {
                     cursors.remove(at: index)
                     break
                 }
-                guard let limit else { continue }
-                if scan.newestFirst ? cursors[index].sequence < limit : cursors[index].sequence > limit { break }
+                guard let limit, scan.newestFirst ? cursor.sequence < limit : cursor.sequence > limit else { continue }
+                cursors[index] = cursor
+                break
             }
         }
     }

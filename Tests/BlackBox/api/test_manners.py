@@ -290,7 +290,7 @@ def test_http_1_0_connections_are_closed(server):
 
 
 def test_http_1_0_responses_are_not_chunked(server, client):
-    client.post("/v1/notes", {"text": "long " * 100_000})
+    client.post("/v1/notes", {"text": "long " * 200_000})
     with Wire(server) as wire:
         wire.send("GET /v1/changes HTTP/1.0", f"Authorization: Bearer {client.token}", "Connection: close")
         status, headers, _ = wire.response()
