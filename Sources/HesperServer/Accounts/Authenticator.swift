@@ -33,12 +33,10 @@ struct Authenticator: Sendable {
     ///   used HTTP Basic.
     func credential(of request: Request) throws -> Credential {
         if let header = request.headers[.authorization] {
-            if let token = BearerToken(basic: header) {
-                try Authenticator.checkBasic(request)
-                return .basic(token)
-            }
-            guard let token = BearerToken(authorization: header) else { throw Authenticator.unauthenticated }
-            return .bearer(token)
+            if let token = BearerToken(authorization: header) { return .bearer(token) }
+            guard let token = BearerToken(basic: header) else { throw Authenticator.unauthenticated }
+            try Authenticator.checkBasic(request)
+            return .basic(token)
         }
         guard let cookie = cookies.cookie(of: request) else { throw Authenticator.unauthenticated }
         return .cookie(cookie)

@@ -1,7 +1,6 @@
 import HesperModel
 import HesperStore
 import Hummingbird
-import Logging
 import NIOCore
 import ServiceLifecycle
 
@@ -23,7 +22,7 @@ struct EventStream: Sendable {
     /// The date at which the access token of the reader expires; nil if the reader has no token that expires. The stream ends when
     /// the next event or ping after this date would be sent.
     let expiryDate: Timestamp?
-    let logger: Logger
+    let request: APIRequest
 
     func write(to writer: any ResponseBodyWriter) async throws {
         var writer = writer
@@ -97,7 +96,7 @@ struct EventStream: Sendable {
                 return false
             } catch {
                 // The stream ends, so that the client reconnects. The database may be available again by then.
-                logger.error(
+                request.logger.error(
                     "Event stream ended, because the changes cannot be read", metadata: ["error": "\(error)"])
                 return false
             }

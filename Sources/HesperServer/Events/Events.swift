@@ -28,7 +28,6 @@ struct Events: Resource {
         if request.http.method == .head { return response(request) { try await $0.finish(nil) } }
         if let problem {
             return response(request) { writer in
-                var writer = writer
                 try await writer.write(EventStream.expired(problem))
                 try await writer.finish(nil)
             }
@@ -46,7 +45,7 @@ struct Events: Resource {
             progress: StreamProgress(
                 of: session.device.node, from: token?.sequence ?? head.sequence, uses: uses, now: backend.now),
             token: token ?? pages.token(at: head), sequence: head.sequence, start: token == nil ? head : nil,
-            endsAfterChanges: endsAfterChanges, expiryDate: session.device.access?.expiryDate, logger: request.logger)
+            endsAfterChanges: endsAfterChanges, expiryDate: session.device.access?.expiryDate, request: request)
         return response(request) { try await stream.write(to: $0) }
     }
 
@@ -65,7 +64,7 @@ struct Events: Resource {
     }
 
     private func response(
-        _ request: APIRequest, _ body: @escaping @Sendable (any ResponseBodyWriter) async throws -> Void
+        _ request: APIRequest, _ body: @escaping @Sendable (inout any ResponseBodyWriter) async throws -> Void
     ) -> Response {
         var headers: HTTPFields = [
             .contentType: "text/event-stream", .cacheControl: "no-store, no-transform",
@@ -74,7 +73,7 @@ struct Events: Resource {
         ]
         // The length of the response to GET is unknown, so the response to HEAD must not have a length either.
         if request.http.method == .head { headers[.transferEncoding] = "chunked" }
-        return Response(status: .ok, headers: headers, body: ResponseBody { writer in try await body(writer) })
+        return Response(status: .ok, headers: headers, body: ResponseBody(body))
     }
 
     private func endsAfterChanges(_ request: APIRequest) throws(Problem) -> Bool {

@@ -6,7 +6,9 @@ import Logging
 import NIOCore
 
 /// A request with its context: the path and query parameters, the authenticated caller, and the connection.
-struct APIRequest: Sendable {
+///
+/// It is a class, because handlers pass it on and keep it in closures.
+final class APIRequest: Sendable {
     let http: Request
     /// Adds the request ID to every log message.
     private let requestLogger: Logger

@@ -40,7 +40,7 @@ struct BodyBytes: AsyncSequence, Sendable {
                 guard bytes.byteCount == nil || bytes.byteCount == read else {
                     throw Problem(.malformedRequest, "The body is shorter than Content-Length.")
                 }
-                try await bytes.request.caller?.revalidate(since: start)
+                try await bytes.request.caller?.revalidate(bytes.request.http, since: start)
                 return nil
             }
             read += Int64(buffer.readableBytes)

@@ -26,129 +26,171 @@ struct Dispatcher: HTTPResponder {
     /// Limits how many large request bodies are held in memory at the same time.
     let bodies: Semaphore<ScopeID>
 
-    /// Data about a request that is determined while the request is processed. It is used for the response headers, the log and the
-    /// metrics.
-    private struct RequestState {
+    /// A request, and what is determined while it is processed.
+    ///
+    /// It is a class, and the functions without `await` are not inlined, to keep the frames of ``respond(to:context:)`` and
+    /// ``handle(_:)`` small. They would take 8 KB otherwise, and the task of a connection keeps its largest frames until the
+    /// connection closes, also while it waits in an event stream.
+    private final class RequestState {
+        let request: Request
+        let channel: any Channel
+        let id: RequestIdentity
+        /// A logger with the request ID.
+        let logger: Logger
+        let start = ContinuousClock.now
+        /// Whether the server has so many requests that clients should send fewer.
+        let isBusy: Bool
         var cachePolicy = Route.CachePolicy.never
         var meter: RouteMeter?
         /// The session of the authenticated caller. Nil before authentication and on open routes.
         var session: Session?
         /// The session cookie that authenticates the request. Nil if there is none.
         var cookie: SessionCookie?
+        /// The use of the device by this request; nil if it need not be recorded.
+        var use: DeviceUse?
+
+        init(_ request: Request, _ context: HesperContext, isBusy: Bool) {
+            self.request = request
+            channel = context.channel
+            self.isBusy = isBusy
+            var logger = context.logger
+            // Hummingbird stores the request ID under this key in the metadata of its logger.
+            let key = "hb.request.id"
+            id = RequestIdentity.adopt(
+                from: request, or: logger[metadataKey: key]?.description ?? RequestID().description)
+            if id.isFromClient { logger[metadataKey: key] = .string(id.text) }
+            self.logger = logger
+        }
+
+        var sessionLogger: Logger { logger.withSession(session) }
     }
 
     func respond(to request: Request, context: HesperContext) async throws -> Response {
-        let request = proxies.asSent(request, from: context.channel.remoteAddress, isSecure: isSecure)
-        var logger = context.logger
-        // Hummingbird stores the request ID under this key in the metadata of its logger.
-        let key = "hb.request.id"
-        let requestID = RequestIdentity.adopt(
-            from: request, or: logger[metadataKey: key]?.description ?? RequestID().description)
-        if requestID.isFromClient { logger[metadataKey: key] = .string(requestID.text) }
-        let start = ContinuousClock.now
-
-        let isBusy = load.begin()
+        let state = begin(request, context)
         defer { load.end() }
-        var state = RequestState()
         var response: Response
         do {
-            response = try await handle(request, context.channel, logger, &state)
+            response = try await handle(state)
         } catch {
-            var logger = logger.withSession(state.session)
-            logger[metadataKey: "method"] = .string(request.method.rawValue)
-            logger[metadataKey: "path"] = .string(request.uri.path)
-            let problem = Problem(error, logger: logger)
-            response = problem.response(requestID: requestID.text)
-            if problem.slug == .notFound, HTMLPage.isRequested(by: request) { response = HTMLPage.notFound }
-            if problem.slug == .methodNotAllowed { response.headers[.allow] = allowed(request.uri.path) }
-            // The cookie is no longer valid, so the browser is told to delete it.
-            if problem.slug == .unauthenticated, let cookie = state.cookie { response.headers.append(cookie.deletion) }
+            response = self.response(to: state, failing: error)
         }
-        if isBusy, response.status.kind == .successful { response.headers[.retryAfter] = Load.retryAfter }
-        finish(&response, to: request, requestID: requestID.text, state)
+        finish(&response, state)
         // Only attachments have immutable responses. These responses are not compressed, because most attachments are compressed
         // already, and because their digests and byte ranges refer to the original bytes.
-        if state.cachePolicy != .immutable { try await response.compress(for: request) }
-        if request.method == .head { response = try await response.withoutBody() }
-        let duration = ContinuousClock.now - start
-        (state.meter ?? routes.unknown).record(response.status.code, after: duration)
-        if logger.logLevel <= .debug {
-            logger.withSession(state.session).debug(
-                "Request completed",
-                metadata: [
-                    "method": .string(request.method.rawValue), "path": .string(request.uri.path),
-                    "status": .stringConvertible(response.status.code),
-                    "microseconds": .stringConvertible(Int(duration / .microseconds(1))),
-                ])
-        }
+        if state.cachePolicy != .immutable { try await response.compress(for: state.request) }
+        if state.request.method == .head { response = try await response.withoutBody() }
+        record(response, state)
         return response
     }
 
-    private func handle(
-        _ request: Request, _ channel: any Channel, _ logger: Logger, _ state: inout RequestState
-    ) async throws -> Response {
-        let uri = request.uri.path
-        guard let (path, parameter) = routes.find(uri) else {
-            throw Problem(.notFound, "The path \(uri.prefix(128)) does not exist. See /docs for all paths.")
-        }
-        guard let route = path.route(request.method) else {
-            if request.method == .options {
-                var response = crossOrigin.options(request, allowed: path.allowed)
-                response.headers.append(contentsOf: path.options)
-                return response
-            }
-            throw Problem(
-                .methodNotAllowed, "The method must be one of \(path.allowed), not \(request.method.rawValue).")
-        }
+    @inline(never) private func begin(_ request: Request, _ context: HesperContext) -> RequestState {
+        let request = proxies.asSent(request, from: context.channel.remoteAddress, isSecure: isSecure)
+        return RequestState(request, context, isBusy: load.begin())
+    }
+
+    private func handle(_ state: RequestState) async throws -> Response {
+        let (path, parameter) = try find(state)
+        guard let route = path.route(state.request.method) else { return try options(of: path, state) }
         state.cachePolicy = route.cachePolicy
         state.meter = route.meter
         switch route.handler {
-        case .page(let handle):
-            return try await handle(
-                APIRequest(
-                    http: request, logger: logger, query: .empty, parameter: parameter, channel: channel,
-                    proxies: proxies))
-        case .open(let handle):
-            let query = try route.query(of: request)
-            return try await handle(
-                APIRequest(
-                    http: request, logger: logger, query: query, parameter: parameter, channel: channel,
-                    proxies: proxies))
+        case .open(let handle), .page(let handle): return try await handle(request(state, parameter, of: route))
         case .authenticated(let handle):
-            let credential = try authenticator.credential(of: request)
+            let credential = try authenticator.credential(of: state.request)
             state.cookie = credential.cookie
-            let session = try await authenticator.session(of: request, using: credential)
-            state.session = session
-            if let seconds = requests?.take(session.account) {
-                throw Problem.tooManyRequests("This account has exceeded its request rate limit.", retryAfter: seconds)
-            }
-            let use = DeviceUse(
-                of: session, userAgent: request.headers,
-                from: proxies.client(of: request, from: channel.remoteAddress))
-            // The use is recorded even if the handler throws, because the device was in use in that case too.
-            defer { if let use, use.isDue { uses.record(use) } }
-            try session.device.access?.check(route.tokens)
-            let query = try route.query(of: request)
-            return try await handle(
-                APIRequest(
-                    http: request, logger: logger,
-                    caller: AuthenticatedCaller(session: session, bodies: bodies) {
-                        try await authenticator.session(of: request, using: credential)
-                    }, query: query, parameter: parameter,
-                    channel: channel, proxies: proxies, use: use, cookie: credential.cookie),
-                session)
+            let session = try await authenticator.session(of: state.request, using: credential)
+            let caller = AuthenticatedCaller(
+                session: session, bodies: bodies, authenticator: authenticator, credential: credential)
+            return try await handle(request(state, parameter, of: route, by: caller), session)
         }
+    }
+
+    @inline(never) private func find(_ state: RequestState) throws -> (Routes.Path, parameter: String) {
+        let uri = state.request.uri.path
+        guard let found = routes.find(uri) else {
+            throw Problem(.notFound, "The path \(uri.prefix(128)) does not exist. See /docs for all paths.")
+        }
+        return found
+    }
+
+    /// The response to `OPTIONS`.
+    /// - Throws: `method-not-allowed` for other methods.
+    @inline(never) private func options(of path: Routes.Path, _ state: RequestState) throws -> Response {
+        guard state.request.method == .options else {
+            throw Problem(
+                .methodNotAllowed,
+                "The method must be one of \(path.allowed), not \(state.request.method.rawValue).")
+        }
+        var response = crossOrigin.options(state.request, allowed: path.allowed)
+        response.headers.append(contentsOf: path.options)
+        return response
+    }
+
+    /// The request of an open route.
+    @inline(never) private func request(
+        _ state: RequestState, _ parameter: String, of route: Route
+    ) throws -> APIRequest {
+        APIRequest(
+            http: state.request, logger: state.logger, query: try route.query(of: state.request), parameter: parameter,
+            channel: state.channel, proxies: proxies)
+    }
+
+    /// The request of an authenticated caller.
+    /// - Throws: `too-many-requests`; `forbidden` if the route does not accept the access token of the caller.
+    @inline(never) private func request(
+        _ state: RequestState, _ parameter: String, of route: Route, by caller: AuthenticatedCaller
+    ) throws -> APIRequest {
+        let session = caller.session
+        state.session = session
+        if let seconds = requests?.take(session.account) {
+            throw Problem.tooManyRequests("This account has exceeded its request rate limit.", retryAfter: seconds)
+        }
+        state.use = DeviceUse(
+            of: session, userAgent: state.request.headers,
+            from: proxies.client(of: state.request, from: state.channel.remoteAddress))
+        try session.device.access?.check(route.tokens)
+        return APIRequest(
+            http: state.request, logger: state.logger, caller: caller, query: try route.query(of: state.request),
+            parameter: parameter, channel: state.channel, proxies: proxies, use: state.use, cookie: state.cookie)
+    }
+
+    @inline(never) private func response(to state: RequestState, failing error: any Error) -> Response {
+        var logger = state.sessionLogger
+        logger[metadataKey: "method"] = .string(state.request.method.rawValue)
+        logger[metadataKey: "path"] = .string(state.request.uri.path)
+        let problem = Problem(error, logger: logger)
+        var response = problem.response(requestID: state.id.text)
+        if problem.slug == .notFound, HTMLPage.isRequested(by: state.request) { response = HTMLPage.notFound }
+        if problem.slug == .methodNotAllowed { response.headers[.allow] = allowed(state.request.uri.path) }
+        // The cookie is no longer valid, so the browser is told to delete it.
+        if problem.slug == .unauthenticated, let cookie = state.cookie { response.headers.append(cookie.deletion) }
+        return response
+    }
+
+    @inline(never) private func record(_ response: Response, _ state: RequestState) {
+        let duration = ContinuousClock.now - state.start
+        (state.meter ?? routes.unknown).record(response.status.code, after: duration)
+        guard state.logger.logLevel <= .debug else { return }
+        state.sessionLogger.debug(
+            "Request completed",
+            metadata: [
+                "method": .string(state.request.method.rawValue), "path": .string(state.request.uri.path),
+                "status": .stringConvertible(response.status.code),
+                "microseconds": .stringConvertible(Int(duration / .microseconds(1))),
+            ])
     }
 
     private func allowed(_ path: String) -> String { routes.find(path)?.path.allowed ?? "" }
 
-    /// Adds the headers that every response has.
-    private func finish(
-        _ response: inout Response, to request: Request, requestID: String, _ state: RequestState
-    ) {
-        response.headers.append(HTTPField(name: .requestID, value: requestID))
+    /// Records the use of the device, and adds the headers that every response has.
+    @inline(never) private func finish(_ response: inout Response, _ state: RequestState) {
+        let request = state.request
+        // The use is recorded even if the handler threw an error, because the device was in use in that case too.
+        if let use = state.use, use.isDue { uses.record(use) }
+        if state.isBusy, response.status.kind == .successful { response.headers[.retryAfter] = Load.retryAfter }
+        response.headers.append(HTTPField(name: .requestID, value: state.id.text))
         if let requests, let session = state.session {
-            response.headers.append(contentsOf: requests.fields(of: session.account))
+            requests.addFields(to: &response.headers, for: session.account)
         }
         BrowserDefences.add(to: &response.headers)
         if usesStrictTransport, request.isSecure, !request.isToThisMachine { response.headers.append(.strictTransport) }
@@ -194,8 +236,10 @@ extension Logger {
 }
 
 extension Route {
+    /// The query parameters of a request. Empty for pages, which accept any query.
     fileprivate func query(of request: Request) throws(Problem) -> Query {
         guard let text = request.uri.query, !text.isEmpty else { return .empty }
+        if case .page = handler { return .empty }
         return try Query(text, known: parameters)
     }
 }

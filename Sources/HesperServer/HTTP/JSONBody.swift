@@ -70,7 +70,7 @@ extension APIRequest {
             throw Problem(.malformedRequest, "The body is shorter than Content-Length.")
         }
         try decompressor?.finish()
-        try await caller?.revalidate(since: start)
+        try await caller?.revalidate(http, since: start)
         return body
     }
 

@@ -4,14 +4,12 @@ import HesperModel
 /// The header fields that tell a client the request limit of its account and how many requests remain
 /// (draft-ietf-httpapi-ratelimit-headers).
 extension RateLimiter<UniqueID> {
-    func fields(of account: UniqueID) -> HTTPFields {
+    func addFields(to headers: inout HTTPFields, for account: UniqueID) {
         let (tokens, fullAfter) = left(account)
-        var fields = HTTPFields()
-        fields.append(HTTPField(name: .rateLimit, value: "\"account\";r=\(tokens);t=\(fullAfter)"))
+        headers.append(HTTPField(name: .rateLimit, value: "\"account\";r=\(tokens);t=\(fullAfter)"))
         // The window of the limit (`w`): the time in which an empty token bucket becomes full, in seconds.
         let seconds = max(1, rate.burst * 60 / rate.perMinute)
-        fields.append(HTTPField(name: .rateLimitPolicy, value: "\"account\";q=\(rate.burst);w=\(seconds)"))
-        return fields
+        headers.append(HTTPField(name: .rateLimitPolicy, value: "\"account\";q=\(rate.burst);w=\(seconds)"))
     }
 }
 

@@ -4,7 +4,7 @@ import HesperStore
 import Hummingbird
 
 /// One method of one path, with its handler.
-struct Route: Sendable {
+final class Route: Sendable {
     /// The handler of a route. The case determines which authentication the route requires.
     enum Handler: Sendable {
         /// The route requires no authentication.

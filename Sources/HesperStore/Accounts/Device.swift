@@ -45,7 +45,9 @@ public struct TokenHash: Sendable, Hashable {
 }
 
 /// The device that sent a request, and the head of the device's scope. Both are read in one query.
-public struct Session: Sendable, Equatable {
+///
+/// It is a class, because a copy of its strings for each function that handles a request would take longer than a reference.
+public final class Session: Sendable, Equatable {
     public let device: Device
     public let head: ScopeHead
     /// Whether the operator has disabled the account.
@@ -59,4 +61,8 @@ public struct Session: Sendable, Equatable {
 
     public var account: UniqueID { device.account }
     public var scope: ScopeID { head.scope }
+
+    public static func == (one: Session, other: Session) -> Bool {
+        one.device == other.device && one.head == other.head && one.isDisabled == other.isDisabled
+    }
 }

@@ -56,21 +56,29 @@ extension SyncToken {
 
     /// The text that clients receive, a few dozen bytes in base64url.
     public var text: String {
-        var bytes: [UInt8] = [SyncToken.version]
-        var kind: UInt8 = remaining == nil ? 0 : 1
-        var numbers: [UInt64] = [epoch, UInt64(bitPattern: scope.rawValue), UInt64(selection)]
-        switch position {
-        case .after(let sequence): numbers.append(UInt64(bitPattern: sequence))
-        case .first(let start, let rows, let below):
-            kind |= rows == .tags ? 2 : 4
-            numbers += [UInt64(bitPattern: start), UInt64(bitPattern: below)]
-        }
-        if let remaining { numbers += [UInt64(clamping: remaining.objects), UInt64(clamping: remaining.bytes)] }
-        bytes.append(kind)
-        for number in numbers {
-            for shift in stride(from: UInt64(56), through: 0, by: -8) {
-                bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(64)
+        func append(_ number: UInt64) { withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) } }
+        bytes.append(SyncToken.version)
+        let kind: UInt8 =
+            switch position {
+            case .after: 0
+            case .first(_, .tags, _): 2
+            case .first(_, .others, _): 4
             }
+        bytes.append(remaining == nil ? kind : kind | 1)
+        append(epoch)
+        append(UInt64(bitPattern: scope.rawValue))
+        append(UInt64(selection))
+        switch position {
+        case .after(let sequence): append(UInt64(bitPattern: sequence))
+        case .first(let start, _, let below):
+            append(UInt64(bitPattern: start))
+            append(UInt64(bitPattern: below))
+        }
+        if let remaining {
+            append(UInt64(clamping: remaining.objects))
+            append(UInt64(clamping: remaining.bytes))
         }
         return Base64URL.encode(bytes)
     }
