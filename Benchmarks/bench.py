@@ -10,6 +10,7 @@ import listeners
 import neighbours
 import postgres_rows
 import report
+import tail
 from client_library import client_library
 from first_sync import first_sync
 from growth import growth
@@ -38,6 +39,8 @@ ROWS = {
     "postgres-five-hundred": postgres_rows.five_hundred_notes,
     "postgres-first-sync": postgres_rows.first_sync,
     "postgres-accounts": postgres_rows.accounts,
+    "tail": tail.tail,
+    "postgres-tail": tail.postgres_tail,
     "neighbours": neighbours.neighbours,
     "postgres-neighbours": neighbours.postgres_neighbours,
 }

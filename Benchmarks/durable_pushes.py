@@ -17,7 +17,7 @@ def one_note() -> list[Row]:
     limit = Row(
         "durable pushes of one new 500-byte note, 32 connections", "our statements, one commit each", "pushes/s", 1.8
     )
-    peer = Row("the same", "PocketBase, create, 32 connections", "pushes/s", 2)
+    peer = Row("the same", "PocketBase, create, 32 connections", "pushes/s", 2.5)
     with prepared("one-note", 32) as (server, sessions, database), PocketBase() as pocketbase:
         records = [Session(pocketbase.bearer) for _ in range(32)]
         for _ in range(rounds()):
@@ -64,7 +64,7 @@ def five_hundred_notes() -> list[Row]:
 
 def ten_thousand_notes() -> list[Row]:
     """10,000 notes, 500 per push, one connection."""
-    row = Row("10,000 notes up, 500 a push, 1 connection", "PocketBase, its batch of 500", "notes/s", 6)
+    row = Row("10,000 notes up, 500 a push, 1 connection", "PocketBase, its batch of 500", "notes/s", 8)
     with prepared("ten-thousand", 1) as (server, sessions, _), PocketBase() as pocketbase:
         for _ in range(rounds()):
             cost = fdatasync_cost()

@@ -45,15 +45,15 @@ def fan_out() -> list[Row]:
 
 def idle() -> list[Row]:
     """Listeners that receive only keep-alive comments."""
-    limit = Row(f"memory of an idle listener, of {IDLE:,}", "32 KB", "KB", 1, most=True)
-    above = Row("the same, above a plain stream of Hummingbird", "10 KB", "KB", 1, most=True)
+    limit = Row(f"memory of an idle listener, of {IDLE:,}", "28 KB", "KB", 1, most=True)
+    above = Row("the same, above a plain stream of Hummingbird", "8 KB", "KB", 1, most=True)
     scopes = 5
     with listening("idle", scopes=scopes, devices=IDLE // scopes - 1) as (server, sessions), Hello() as hello:
         for _ in range(3):
             ours = held(server.pid, server.port, sessions)
             bare = held(hello.process.pid, hello.port, sessions, "/events")
-            limit.add(ours, 32)
-            above.add(ours - bare, 10)
+            limit.add(ours, 28)
+            above.add(ours - bare, 8)
             server.restart()
             hello.restart()
     return [limit, above]

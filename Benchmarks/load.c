@@ -1,7 +1,7 @@
 /* The load generator: N keep-alive connections, each of which sends its next request when it has received a response.
  *
- *   load KIND --port P --connections N (--seconds S | --requests K) [--notes K] [--bytes B] [--sessions FILE]
- *        [--sessions-out FILE] [--paths FILE]
+ *   load KIND --port P --connections N (--seconds S | --requests K) [--notes K] [--bytes B] [--rate R]
+ *        [--sessions FILE] [--sessions-out FILE] [--paths FILE]
  *
  * KIND: push    K new notes per push to Hesper, with the sync token of the previous response
  *       poll    Hesper's GET /v1/changes?since=
@@ -10,6 +10,10 @@
  *       batch   K new records in PocketBase
  *       upload  a new attachment of B bytes to Hesper
  *       get     each line of --paths in turn
+ *       turns   accounts in turn: each polls, if it has a sync token, and pushes K notes
+ *
+ * With --rate R, R requests a second are due, and each is sent by a connection that has no open request. Latencies are measured
+ * from when a request was due. For `turns`, they are those of pushes only.
  *
  * A line of --sessions is an account: bearer token, clock node, sync token (`-`: none). Each connection has its own.
  * Prints one line of JSON. Ends on an unexpected response, so that figures never include errors.
@@ -47,7 +51,7 @@ static int account_count;
 static const char *kind, *sessions_out;
 static int port, connections = 1, notes = 1, bytes = 500, path_count, next_path;
 static char *paths[MAX_PATHS];
-static double seconds = 1e9;
+static double seconds = 1e9, rate;
 static long requests = 1L << 60, started, answered;
 static uint64_t objects, received;
 static double *latencies;
@@ -106,7 +110,7 @@ static void take_turn(Session *session) {
     next = (next + 1) % account_count;
 }
 
-static void write_request(Session *session) {
+static void write_request(Session *session, double due) {
     begin(&session->connection);
     if (!strcmp(kind, "turns")) take_turn(session);
     const Account *account = session->account;
@@ -144,7 +148,7 @@ static void write_request(Session *session) {
     if (payload->length) print(out, "Content-Type: application/json\r\nContent-Length: %zu\r\n", payload->length);
     print(out, "\r\n");
     put(out, payload->bytes ? payload->bytes : "", payload->length);
-    session->began = now();
+    session->began = due ? due : now();
     started++;
 }
 
@@ -161,10 +165,16 @@ static long occurrences(Buffer *body, const char *what) {
     return count;
 }
 
+/* Finds a member of a sync response after the lists. Only the end of the body is searched, because the server waits for the next
+ * request of a first sync meanwhile. */
+static char *find_at_end(const Buffer *body, const char *what) {
+    size_t length = body->length < 1024 ? body->length : 1024;
+    return memmem(body->bytes + body->length - length, length, what, strlen(what));
+}
+
 static void take_token(Session *session) {
-    Buffer *body = &session->connection.body;
     static const char key[] = "\"syncToken\":\"";
-    char *at = memmem(body->bytes, body->length, key, sizeof key - 1);
+    char *at = find_at_end(&session->connection.body, key);
     if (!at || sscanf(at + sizeof key - 1, "%255[^\"]", session->account->token) != 1) fail(session, "no syncToken");
 }
 
@@ -177,14 +187,16 @@ static void take_answer(Session *session) {
         objects += notes;
     } else if (!strcmp(kind, "read")) {
         take_token(session);
-        session->finished = memmem(body->bytes, body->length, "\"hasMore\":false", 15) != NULL;
+        session->finished = find_at_end(body, "\"hasMore\":false") != NULL;
         objects += occurrences(body, "\"creationDate\":");
     } else if (!strcmp(kind, "create") || !strcmp(kind, "batch")) {
         objects += notes;
     }
-    if (latency_count == latency_capacity)
-        latencies = realloc(latencies, (latency_capacity = latency_capacity * 2 + 1024) * sizeof *latencies);
-    latencies[latency_count++] = now() - session->began;
+    if (strcmp(kind, "turns") || pushes(session)) {
+        if (latency_count == latency_capacity)
+            latencies = realloc(latencies, (latency_capacity = latency_capacity * 2 + 1024) * sizeof *latencies);
+        latencies[latency_count++] = now() - session->began;
+    }
     answered++;
     received += body->length;
 }
@@ -197,6 +209,7 @@ static void read_arguments(int count, char **arguments) {
         if (!strcmp(name, "--port")) port = atoi(value);
         else if (!strcmp(name, "--connections")) connections = atoi(value);
         else if (!strcmp(name, "--seconds")) seconds = atof(value);
+        else if (!strcmp(name, "--rate")) rate = atof(value);
         else if (!strcmp(name, "--requests")) requests = atol(value);
         else if (!strcmp(name, "--notes")) notes = atoi(value);
         else if (!strcmp(name, "--bytes")) bytes = atoi(value);
@@ -231,11 +244,23 @@ int main(int count, char **arguments) {
         epoll_ctl(poll, EPOLL_CTL_ADD, sessions[i].connection.socket, &event);
     }
     double begin_time = now(), end_time = begin_time;
-    for (int i = 0; i < connections && started < requests; i++) write_request(&sessions[i]), send_some(&sessions[i].connection);
-    while (answered < started) {
+    int *idle = malloc(connections * sizeof *idle), idle_count = 0; /* with --rate: the connections without an open request */
+    for (int i = 0; i < connections && started < requests; i++) {
+        if (rate) idle[idle_count++] = i;
+        else write_request(&sessions[i], 0), send_some(&sessions[i].connection);
+    }
+    for (double heard = begin_time;;) {
+        bool is_over = started >= requests || now() - begin_time >= seconds;
+        while (rate && !is_over && idle_count && begin_time + started / rate <= now()) {
+            Session *session = &sessions[idle[--idle_count]];
+            write_request(session, begin_time + started / rate);
+            if (!send_some(&session->connection)) fail(session, "the connection was closed");
+        }
+        if (answered == started && (!rate || is_over)) break;
         struct epoll_event events[64];
-        int ready = epoll_wait(poll, events, 64, 60000);
-        if (ready == 0) fprintf(stderr, "load: no response within a minute\n"), exit(1);
+        int ready = epoll_wait(poll, events, 64, rate ? 1 : 60000);
+        if (ready) heard = now();
+        else if (now() - heard > 59 && answered < started) fprintf(stderr, "load: no response within a minute\n"), exit(1);
         for (int i = 0; i < ready; i++) {
             Session *session = events[i].data.ptr;
             if (!send_some(&session->connection)) fail(session, "the connection was closed");
@@ -246,8 +271,10 @@ int main(int count, char **arguments) {
             take_answer(session);
             end_time = now();
             session->began = 0;
-            if (started < requests && end_time - begin_time < seconds && !session->finished) {
-                write_request(session);
+            if (rate) {
+                idle[idle_count++] = session - sessions;
+            } else if (started < requests && end_time - begin_time < seconds && !session->finished) {
+                write_request(session, 0);
                 if (!send_some(&session->connection)) fail(session, "the connection was closed");
             }
         }
@@ -262,8 +289,8 @@ int main(int count, char **arguments) {
     qsort(latencies, latency_count, sizeof *latencies, ascending);
     double took = end_time - begin_time;
     printf("{\"requests\": %ld, \"seconds\": %.6f, \"rate\": %.2f, \"objects\": %" PRIu64 ", \"bytes\": %" PRIu64
-           ", \"p50\": %.6f, \"p99\": %.6f}\n",
+           ", \"p50\": %.6f, \"p99\": %.6f, \"p999\": %.6f}\n",
            answered, took, answered / took, objects, received, latencies[latency_count / 2],
-           latencies[latency_count * 99 / 100]);
+           latencies[latency_count * 99 / 100], latencies[latency_count * 999 / 1000]);
     return 0;
 }

@@ -41,6 +41,7 @@ def load(
     connections: int | None = None,
     seconds: float | None = None,
     requests: int | None = None,
+    rate: float | None = None,
     notes: int = 1,
     size: int = 500,
     paths: list[str] = (),
@@ -61,6 +62,8 @@ def load(
     ]
     if seconds:
         command += ["--seconds", str(seconds)]
+    if rate:
+        command += ["--rate", str(rate)]
     if requests:
         command += ["--requests", str(requests)]
     with tempfile.TemporaryDirectory(dir=WORK) as folder:

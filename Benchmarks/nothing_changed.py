@@ -10,7 +10,7 @@ SECONDS = 3
 
 def nothing_changed() -> list[Row]:
     limit = Row(
-        "“nothing changed” (`changes?since=`), 32 connections", "Hummingbird responding with “hello”", "requests/s", 0.6
+        "“nothing changed” (`changes?since=`), 32 connections", "Hummingbird responding with “hello”", "requests/s", 0.75
     )
     peer = Row("the same", "PocketBase, one record changed since", "requests/s", 5)
     with Server() as server, Hello() as hello, PocketBase() as pocketbase:
