@@ -73,7 +73,7 @@ public final class UploadFolder: UploadStage {
         let source = self.path(of: id)
         try await pool.run {
             guard try File.status(source) != nil else { throw UploadMissing() }
-            // A link takes no space. It is not possible to another file system.
+            // A hard link takes no space. If `path` is on another file system, linking fails, and the file is copied.
             if link(source, path) == 0 { return }
             try FileManager.default.copyItem(atPath: source, toPath: path)
         }

@@ -60,7 +60,7 @@ public final class MemoryServer: Sendable {
     }
 
     /// Whether the server lacks the features `object-texts` and `object-files`, like an earlier version of the real server: it
-    /// rejects the texts and files of an app's own objects. With such a server, a store that has them reports
+    /// rejects the texts and files of an app's own objects. With such a server, a store that has such texts or files reports
     /// `SyncProblem.serverTooOld`.
     public var lacksObjectTexts: Bool {
         get { state.withLock { $0.server.core.lacksObjectTexts } }
@@ -116,7 +116,7 @@ public final class MemoryServer: Sendable {
 
     // MARK: Requests
 
-    /// Responds to a request without the faults that are drawn or planned.
+    /// Responds to a request without applying drawn or planned faults.
     package func respond(to request: ServerRequest, at now: Timestamp) -> ServerResponse {
         change { $0.respond(to: request, at: now) }
     }
@@ -126,7 +126,7 @@ public final class MemoryServer: Sendable {
 
     private var timestamp: Timestamp { Timestamp(clamping: Int64((now().timeIntervalSince1970 * 1_000).rounded())) }
 
-    /// Changes the server, and sends the events that are due afterwards.
+    /// Changes the server, and then sends the events that are due.
     private func change<T: Sendable>(_ body: (inout ServerCore) -> T) -> T {
         let timestamp = timestamp
         return state.withLock { state in

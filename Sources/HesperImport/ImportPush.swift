@@ -87,8 +87,8 @@ extension SourceNote {
 
     fileprivate var textEdit: Edit { Edit(.text, .string(text), at: clock) }
 
-    /// The edit of the text of an existing note. If the source has another text with the date of the previous import, the text that
-    /// is imported last is the newer one.
+    /// The edit of the text of an existing note. If the previous import had a different text with the same date, this edit gets a
+    /// later clock than that text, so that the text that is imported last wins.
     fileprivate func textEdit(after entity: Entity) -> Edit {
         guard let current = entity.register(.text)?.clock, current.node == clock.node, current > clock,
             current.milliseconds - clock.milliseconds < SourceNote.dateTolerance,

@@ -16,8 +16,9 @@ public struct ImportReport: Sendable, Equatable {
     public var tags = 0
     /// The number of attachments that the import created.
     public var attachments = 0
-    /// The number of new app objects from an archive, and in ``deletions`` of new DeletedObjects.
+    /// The number of new app objects from an archive.
     public var objects = 0
+    /// The number of new DeletedObjects from an archive.
     public var deletions = 0
     /// The notes, parts of notes and files that could not be imported, and the objects that were refused completely or in part.
     public var skipped: [Skipped] = []

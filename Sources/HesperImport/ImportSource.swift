@@ -44,7 +44,7 @@ public struct ImportSource: Sendable {
         }
     }
 
-    /// The number of steps of which ``run(into:progress:)`` reports progress.
+    /// The total number of steps for which ``run(into:progress:)`` reports progress.
     public var count: Int {
         switch kind {
         case .export(let contents): contents.attachments.count + contents.objectCount
@@ -52,7 +52,7 @@ public struct ImportSource: Sendable {
         }
     }
 
-    /// The name of the steps: `notes` or `objects`.
+    /// The unit of the steps, for messages: `notes` or `objects`.
     public var unit: String {
         switch kind {
         case .export: "objects"
@@ -61,8 +61,8 @@ public struct ImportSource: Sendable {
     }
 
     /// Imports the source.
-    /// - Parameter progress: called with the number of steps since the previous call, and the files, notes and objects among them
-    ///   that were skipped.
+    /// - Parameter progress: called with the number of steps since the previous call, and the files, notes and objects that were
+    ///   skipped in these steps.
     public func run(
         into target: ImportTarget, progress: (_ done: Int, _ skipped: [ImportReport.Skipped]) async throws -> Void
     ) async throws -> ImportReport {
@@ -108,8 +108,9 @@ public struct ImportSource: Sendable {
 public struct ImportPreview: Sendable, Equatable {
     public var notes = 0
     public var tags = 0
-    /// The number of attachments that are pictures, and of all others.
+    /// The number of attachments that are pictures.
     public var pictures = 0
+    /// The number of all other attachments.
     public var files = 0
     /// The number of app objects in an export of Hesper.
     public var objects = 0

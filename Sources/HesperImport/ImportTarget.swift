@@ -20,7 +20,7 @@ public struct ImportTarget: Sendable {
     ///   - sender: the device or access token that counts as the sender of the notes; nil for the installation.
     ///   - maximumAttachmentBytes: the maximum size of an attachment in bytes.
     ///   - quota: the quota of accounts that do not have a quota of their own, in bytes; nil for no limit.
-    ///   - queue: the push queue of the server; nil for a queue of the import's own, in another process.
+    ///   - queue: the push queue of the server; nil for an import in another process, which creates its own queue.
     ///   - now: returns the current time.
     ///   - check: called in each transaction before anything is written. If it throws, the import ends with this error.
     public init(
@@ -43,12 +43,12 @@ struct PushSize: Sendable {
     let bytes: Int
     /// The maximum number of attachments per push, approximately.
     let attachments: Int
-    /// The number of bytes that the push queue is told.
+    /// The size of each push as stated to the push queue, in bytes.
     let jobBytes: Int
 
     static let ofOwnProcess = PushSize(notes: 500, bytes: 4 << 20, attachments: 500, jobBytes: 0)
-    /// For the queue that devices use too. Each push is short, and counts as a large one: after it, the queue first commits the
-    /// waiting pushes of devices.
+    /// For the server's push queue, which devices use too. Each push is short, but is stated as a large job, so that the queue
+    /// commits the waiting pushes of devices after it.
     static let besideOthers = PushSize(
         notes: 50, bytes: 256 << 10, attachments: 100, jobBytes: PushQueue.largeBytes)
 }

@@ -73,7 +73,7 @@ struct ImportedFiles: Sendable {
     /// Stores the data of an attachment, unless the account already has it.
     /// - Parameters:
     ///   - expected: the size and hash of the data.
-    ///   - damaged: the error if the data is different.
+    ///   - damaged: the error to throw if the data does not match `expected`.
     ///   - read: returns the next bytes; nil at the end.
     /// - Throws: ``Problem`` if the data is not accepted.
     func add(

@@ -5,7 +5,7 @@ import HesperMoveIn
 public struct MarkupProcess: MarkupRunner {
     /// The name of the command.
     public static let command = "parse-markup"
-    /// The interval between two checks, in microseconds.
+    /// The interval at which this type checks whether the process has ended, in microseconds.
     private static let interval: useconds_t = 10_000
 
     public init() {}
@@ -15,7 +15,7 @@ public struct MarkupProcess: MarkupRunner {
         process.executableURL = Bundle.main.executableURL
         process.arguments = [MarkupProcess.command, task.work, "\(task.start)"]
         // With this environment variable, all threads share one arena of malloc. Otherwise malloc reserves memory for each thread,
-        // which counts against the limit. The parser needs no other environment variables.
+        // which counts against the memory limit of the process. The parser needs no other environment variables.
         process.environment = ["MALLOC_ARENA_MAX": "1"]
         process.currentDirectoryURL = URL(filePath: "/")
         process.standardInput = FileHandle.nullDevice
@@ -24,7 +24,8 @@ public struct MarkupProcess: MarkupRunner {
         try process.run()
         do {
             while process.isRunning {
-                // The parser may need minutes. It must not delay the end of a server or of an import that was deleted.
+                // The parser may run for minutes. If the task was cancelled, for example because the server shuts down, this check
+                // throws, and the parser is terminated.
                 try task.check()
                 usleep(MarkupProcess.interval)
             }
@@ -39,7 +40,7 @@ public struct MarkupProcess: MarkupRunner {
         case .exit: return "The parser failed with status \(process.terminationStatus)."
         default:
             return
-                "The parser needs more memory or time than it may use, or failed (signal \(process.terminationStatus))."
+                "The parser was stopped by signal \(process.terminationStatus). It may have exceeded its memory or time limit."
         }
     }
 }

@@ -22,7 +22,7 @@ struct Absence: Codable, Equatable, Sendable {
     /// Counts one more scan in which a file was missing.
     /// - Parameter absence: the record of the earlier scans; nil if the previous scan found the file.
     static func counting(_ absence: Absence?, at now: Double) -> Absence {
-        // If the clock was set back since the first scan, the current time is the earlier one.
+        // If the clock was set back to a time before the first scan, the absence is counted from the current time.
         Absence(since: min(absence?.since ?? now, now), scans: (absence?.scans ?? 0) + 1)
     }
 

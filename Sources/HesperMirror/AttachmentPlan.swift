@@ -69,8 +69,8 @@ struct AttachmentPlan: Sendable {
         var paths: Set<String> = []
         /// Whether the file system treats names that differ in case as equal.
         var foldsNames = false
-        /// The prefixes of paths that cannot be used, because their folders are ignored, are links or cannot be read. Each ends with a
-        /// slash.
+        /// The prefixes of paths that cannot be used, because their folders are ignored, are links or cannot be read. Each ends
+        /// with a slash.
         var closed: [String] = []
         var entries: [AttachmentID: AttachmentEntry] = [:]
         /// The attachments that belong to a note.
@@ -105,7 +105,8 @@ struct AttachmentPlan: Sendable {
     private var kept: [String: AttachmentID] = [:]
     /// The paths that a new file cannot have, compared exactly.
     private var paths: Set<String>
-    /// The paths that a new file cannot have, compared without regard to case. They are collected when the first new name is needed.
+    /// The paths that a new file cannot have, compared without regard to case. They are collected when the first new name is
+    /// needed.
     private var names: FileNames?
 
     init(_ situation: Situation) {

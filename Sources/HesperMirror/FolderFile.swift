@@ -66,7 +66,7 @@ public struct SkippedFile: Codable, Equatable, Sendable {
         case tooManyFiles = "Its note cannot have more attachments."
         case longPath = "Its path is too long for an attachment."
         case refused = "The server refused it."
-        case noteName = "It is an attachment whose name ends like that of a note, so it is not written to the folder."
+        case noteName = "It is an attachment with the file extension of a note, so it is not written to the folder."
         case fileBecameEmpty = "It became empty. The note keeps the attachment."
         case notDownloaded = "It is an attachment that cannot be downloaded now."
     }

@@ -13,10 +13,10 @@ struct FolderScanner {
         var confirmed: [NoteID: (stamp: FileStamp, hashed: Int64)] = [:]
         /// The path of a subfolder that is synced separately; nil if there is none.
         var innerMirror: String?
-        /// Paths with the file extension of a note that are ignored, or that belong to something other than a regular file. New
-        /// files cannot have these paths.
+        /// The paths that have the file extension of a note, but that are ignored or do not belong to a regular file. New files
+        /// cannot have these paths.
         var others: [String] = []
-        /// The prefixes of paths in folders that must not be written to, because the folders are ignored, are links or cannot be read.
+        /// The prefixes of paths that cannot be used, because their folders are ignored, are links or cannot be read.
         var closed: [String] = []
         /// The files that are not notes, and that may be attachments: their stamps, by path.
         var attachable: [String: FileStamp] = [:]
@@ -52,8 +52,8 @@ struct FolderScanner {
     let quietTime: Int64
     static let defaultQuietTime: Int64 = 1_000_000_000
     /// The time for which a file must be unchanged before its hash is trusted, in nanoseconds. A file that was hashed sooner after
-    /// its last change is hashed again by the next scan. Some file systems store times so coarsely that a further change would have
-    /// left the stamp the same.
+    /// its last change is hashed again by the next scan. The reason is that some file systems store times so coarsely that two
+    /// changes in quick succession leave the same stamp.
     static let coarseness: Int64 = 2_000_000_000
 
     init(_ folder: Folder, quietTime: Int64) { (self.folder, self.quietTime) = (folder, quietTime) }
@@ -177,8 +177,8 @@ struct FolderScanner {
             }
         }
 
-        /// Adds known files to the result that this scan did not find although they may exist (``Unseen``), for example because
-        /// they are ignored. Files that are not in the result count as missing.
+        /// Adds to the result the known files that may exist although this scan did not find them (``Unseen``), for example
+        /// because they are ignored. Files that are not in the result count as missing.
         mutating func addHidden() {
             result.closed = result.unseen.closed.map(\.prefix)
             let seen = Set(result.files.map(\.path))

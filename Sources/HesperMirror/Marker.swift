@@ -50,7 +50,8 @@ struct Marker: Codable, Equatable, Sendable {
 public struct MirrorError: Error, Equatable, CustomStringConvertible {
     public enum Kind: Int32, Sendable {
         case failed = 1
-        /// The arguments of the command are incomplete, for example without a password, or do not fit the folder.
+        /// A required option is missing, for example `--password-file` without a terminal, or the folder does not exist or is not
+        /// synced.
         case usage = 2
         /// The person must sign in again.
         case signInAgain = 3

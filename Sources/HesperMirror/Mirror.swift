@@ -150,8 +150,8 @@ final class Mirror {
         try await store.removeUnusedBytes()
     }
 
-    /// Brings the folder and the store to the same state, except for files that were just changed, skipped files, and changes that a
-    /// person must confirm first.
+    /// Brings the folder and the store to the same state, except for files that were just changed, skipped files, and changes
+    /// that the user must confirm first.
     func round(isConfirmed: Bool = false) async throws -> Report {
         guard let found = try Marker.read(folder) else {
             throw MirrorError(
@@ -209,7 +209,8 @@ final class Mirror {
         do {
             count(try await map.commit(batch.map(\.change)), batch, &report)
         } catch {
-            // At least one change in the batch is not possible. The others succeed if each has a transaction of its own.
+            // A change failed, so the whole batch was rolled back. Each change is repeated in its own transaction, so that the
+            // others succeed.
             for pending in batch {
                 do {
                     count(try await map.commit([pending.change]), [pending], &report)
@@ -227,8 +228,8 @@ final class Mirror {
         }
     }
 
-    /// Handles the error of an action. If other actions can still be carried out, reports that the action was skipped, or requests another
-    /// round. Otherwise rethrows the error, which ends the round.
+    /// Handles the error of an action. If other actions can still be carried out, reports that the action was skipped, or
+    /// requests another round. Otherwise rethrows the error, which ends the round.
     private func handle(_ error: any Error, _ action: MirrorPlan.Action, _ report: inout Report) throws {
         switch error {
         case let failure as Folder.Failure where failure.code != ENOSPC && failure.code != EDQUOT:

@@ -204,8 +204,7 @@ final class MirrorAttachments {
         situation.paths.formUnion(context.scan.blocked.keys)
     }
 
-    /// The size, in bytes, up to which files are used without a request for the server's maximum size. Nearly all servers accept
-    /// files of this size.
+    /// For files up to this size, in bytes, the server's maximum size is not requested, because nearly all servers accept them.
     private static let largeBytes: UInt64 = 64 << 10
 
     /// The maximum size of an attachment. It is requested from the server when the first large file is found, and saved.
@@ -245,8 +244,8 @@ final class MirrorAttachments {
         }
     }
 
-    /// Handles the error of an action. If other actions can still be carried out, reports that the action was skipped, or requests another
-    /// round. Otherwise rethrows the error, which ends the round.
+    /// Handles the error of an action. If other actions can still be carried out, reports that the action was skipped, or
+    /// requests another round. Otherwise rethrows the error, which ends the round.
     private func handle(_ error: any Error, _ action: AttachmentPlan.Action, _ report: inout Mirror.Report) throws {
         func skip(_ reason: SkippedFile.Reason) {
             guard let path = action.path ?? action.id.flatMap({ entries[$0]?.path }) else { return }
@@ -315,8 +314,8 @@ final class MirrorAttachments {
     ) async throws -> Bool {
         let reader = try folder.reader(path)
         let stamp = try reader.stamp()
-        // The bytes are first stored under a random ID. The ID of the attachment is derived from their hash, so that every device, and
-        // every attempt, gives the same ID to the same bytes at the same path.
+        // The bytes are first stored under a random ID. The ID of the attachment is derived from their hash, so that every device,
+        // and every attempt, gives the same ID to the same bytes at the same path.
         let spare = AttachmentID()
         let (data, after) = try await stage(reader, spare)
         guard after == stamp else {

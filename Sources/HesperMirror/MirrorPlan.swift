@@ -70,8 +70,8 @@ struct MirrorPlan: Sendable {
         var others: [String] = []
         /// Whether the file system treats names that differ in case as equal.
         var foldsNames = false
-        /// The prefixes of paths that cannot be used, because their folders are ignored, are links or cannot be read. Each ends with a
-        /// slash.
+        /// The prefixes of paths that cannot be used, because their folders are ignored, are links or cannot be read. Each ends
+        /// with a slash.
         var closed: [String] = []
         var entries: [NoteID: MirrorEntry] = [:]
         var notes: [NoteID: MirrorNote] = [:]
@@ -97,7 +97,8 @@ struct MirrorPlan: Sendable {
     private var files: [String: FolderFile]
     /// The paths that a new file cannot have, compared exactly.
     private var paths: Set<String>
-    /// The paths that a new file cannot have, compared without regard to case. They are collected when the first new name is needed.
+    /// The paths that a new file cannot have, compared without regard to case. They are collected when the first new name is
+    /// needed.
     private var names: FileNames?
 
     init(_ situation: Situation) {
@@ -237,8 +238,8 @@ struct MirrorPlan: Sendable {
         var names = takenNames()
         self.names = nil
         defer { self.names = names }
-        // In two cases, the path is taken only if exactly this path is taken: if the file system distinguishes case, and if the old
-        // and the new path of the file differ only in case.
+        // Paths are compared exactly if the file system distinguishes case. They are also compared exactly if the old and the new
+        // path of the file differ only in case; otherwise, the old path would count as another file with the new path.
         if !situation.foldsNames || FileNames.areEqual(path, entry.path) { return paths.insert(path).inserted }
         return names.take(path)
     }

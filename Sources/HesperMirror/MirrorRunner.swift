@@ -16,8 +16,8 @@ struct MirrorRunner {
     private var store: LocalStore { mirror.store }
 
     /// Syncs until nothing is left to send or to fetch. If the account is full, the changes that exceed the quota remain unsent.
-    /// - Throws: ``MirrorError`` if the user must sign in again, if there is a problem that does not end by itself, or if nothing
-    ///   was sent or fetched for five minutes.
+    /// - Throws: ``MirrorError`` if the user must sign in again, if another problem prevents sync, for example if the server cannot
+    ///   be reached, or if nothing was sent or fetched for five minutes.
     static func sync(_ store: LocalStore) async throws {
         var left = (toSend: SyncStatus.Amount(), toFetch: SyncStatus.Amount())
         var end = ContinuousClock.now + progressTimeout
@@ -110,7 +110,7 @@ struct MirrorRunner {
             statuses.cancel()
             wakes.end()
         }
-        console.show("Syncing \(mirror.folder.path). End with Ctrl-C.")
+        console.show("Syncing \(mirror.folder.path). Press Ctrl-C to stop.")
         var isConfirmed = confirmsDeletions
         var shown: Mirror.Report?
         var failure: String?
@@ -154,7 +154,8 @@ struct MirrorRunner {
             console.warn(question.text)
         }
         for path in report.waiting where former?.waiting.contains(path) != true {
-            console.warn("\(path) is missing. Its note will be deleted in five minutes, unless the file returns.")
+            console.warn(
+                "\(path) is missing. Its note or attachment will be removed in five minutes, unless the file returns.")
         }
     }
 }

@@ -28,7 +28,7 @@ public struct MirrorSession {
     }
 
     private func start() async throws {
-        // With a single heap, the process needs at most 92 MB for 10,000 files, instead of 138 MB.
+        // With a single malloc arena, the process needs at most 92 MB for 10,000 files, instead of 138 MB.
         folder_use_one_heap()
         let folder = try openFolder()
         if let marker = try Marker.read(folder) {
@@ -149,7 +149,9 @@ public struct MirrorSession {
     private func signInAgainIfNeeded(_ store: LocalStore) async throws {
         let status = await store.syncNow(deadline: .seconds(1))
         guard status.needsSignIn else { return }
-        guard let account = try await store.account else { throw MirrorError("The state has no account.") }
+        guard let account = try await store.account else {
+            throw MirrorError("The saved state of the folder contains no account.")
+        }
         guard let server = options.server else {
             if !options.isOnce { return }
             throw MirrorError("Sign in again: give --server, and --email \(account).", .signInAgain)
@@ -232,7 +234,7 @@ extension AttachmentPlan.Action {
         case .follow: "Files that were moved"
         case .handOver: "Attachments that are moved to another note"
         case .make, .fetch: "Attachments that become files"
-        case .renew: "Files that are moved like their attachments"
+        case .renew: "Files that are moved to the new paths of their attachments"
         case .trash: "Files that are moved to \(Trash.path), because their attachments were removed"
         case .miss: "Files that are missing; their attachments are removed after five minutes"
         case .remove, .drop, .yield: "Attachments that are removed"
@@ -252,11 +254,11 @@ extension MirrorPlan.Action {
             "Files that differ from the note of the same path; both stay, or are merged if they have a common version"
         case .write: "Files that are updated from their notes"
         case .make: "Notes that become files"
-        case .relocate: "Files that are moved like their notes"
+        case .relocate: "Files that are moved to the new paths of their notes"
         case .trash: "Files that are moved to \(Trash.path), because their notes were deleted"
         case .detach: "Changed files of deleted notes, which become notes again"
         case .miss: "Files that are missing; their notes are deleted after five minutes"
-        case .delete: "Notes that are deleted, because their files were"
+        case .delete: "Notes that are deleted, because their files were deleted"
         case .regain, .forget, .note: nil
         }
     }

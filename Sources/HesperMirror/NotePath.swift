@@ -12,7 +12,7 @@ enum NotePath {
         return endings.contains(name[name.index(after: dot)...].lowercased())
     }
 
-    /// Whether a file is hidden, or its name is one that editors use for their own files.
+    /// Whether a file is hidden, or has a name that editors give to temporary files.
     static func isTemporary(_ name: String) -> Bool {
         name.hasPrefix(".") || name.hasSuffix("~") || name == "4913" || name.lowercased().hasSuffix(".swp")
             || (name.count > 1 && name.hasPrefix("#") && name.hasSuffix("#"))

@@ -6,8 +6,8 @@ struct FormerText: Codable, Equatable, Sendable {
     var text: String
     /// The time at which the mirror replaced the text, in seconds since 1970.
     var replaced: Double
-    /// Whether an editor saved this text while it showed outdated contents of the file. If the editor saves exactly this text
-    /// again, the user wants it unchanged, so the current text is taken as its base.
+    /// Whether an editor saved this text as an edited version of a former text. If the editor saves exactly this text again, the
+    /// user wants exactly this text, so it is treated as an edited version of the current text.
     var wasSavedStale = false
 
     /// The time for which an editor may still show a text after the mirror replaced it, in seconds.
@@ -65,7 +65,7 @@ private struct Words {
         }
     }
 
-    /// The number of words, and of pairs of adjacent words, that occur in only one of two texts.
+    /// The number of occurrences of words that only one of two texts has. Pairs of words are not compared.
     func distance(to other: Words) -> Int {
         counts.reduce(0) { $0 + max(0, $1.value - (other.counts[$1.key] ?? 0)) }
             + other.counts.reduce(0) { $0 + max(0, $1.value - (counts[$1.key] ?? 0)) }

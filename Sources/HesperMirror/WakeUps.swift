@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 
-/// Wakes the mirror when the folder changes, when another task requests it, and regularly. The scan that follows finds the changes, so
-/// a lost event does no harm.
+/// Wakes the mirror when the folder changes, when another task requests it, and regularly. The scan that follows finds the
+/// changes, so a lost event does no harm.
 final class WakeUps {
     /// The wake-ups. All wake-ups that the mirror has not processed yet are combined into one element. The stream ends when the
     /// user ends the process.
@@ -70,8 +70,8 @@ final class WakeUps {
         queue.asyncAfter(deadline: .now() + delay) { [continuation] in continuation.yield() }
     }
 
-    /// Watches all folders, also new ones. If there are too many for the system, the regular scans find the changes in the folders that
-    /// are not watched.
+    /// Watches all folders, also new ones. If there are too many for the system, the regular scans find the changes in the
+    /// folders that are not watched.
     func watch() {
         #if canImport(Glibc)
             guard notifier >= 0 else { return }

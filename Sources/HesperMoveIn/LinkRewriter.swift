@@ -7,7 +7,7 @@ enum LinkRewriter {
     enum Target {
         case note(title: String)
         case attachment(SourceAttachment)
-        /// A file that was not imported. The link is replaced with its text.
+        /// A file that was not imported. Only the text of the link remains.
         case nothing
     }
 

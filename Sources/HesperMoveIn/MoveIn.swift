@@ -38,7 +38,7 @@ public struct MoveIn: Sendable {
             reader = SeveralReaders(readers: [notebooks, others])
         } else if source.isSingleFile, source.files.allSatisfy({ !MarkdownFolder.isNote($0) }) {
             throw MoveInError(
-                "\(path) is not a folder, a zip file or a text, and not a file that another app exported.",
+                "\(path) must be a folder, a zip file, a text file, or a file that another app exported.",
                 isUsage: true)
         } else {
             reader = try MarkdownFolder(source, limits, runner)

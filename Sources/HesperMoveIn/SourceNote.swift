@@ -97,7 +97,7 @@ public struct SourceAttachment: Sendable, Equatable {
     public var isPicture: Bool { mimeType.hasPrefix("image/") }
 }
 
-/// An entry of a source, as a ``SourceReader`` returns it.
+/// An entry of a source, as a ``SourceReader`` passes it on.
 public enum SourceEntry: Sendable, Equatable {
     case note(SourceNote)
     /// A note or a file that cannot be imported, with the reason.

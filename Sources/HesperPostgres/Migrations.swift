@@ -72,8 +72,8 @@ enum Migrations {
         guard encoding == "UTF8" else {
             throw StoreError.failed(
                 """
-                the database encoding is \(encoding) and must be UTF8: create one with CREATE DATABASE … ENCODING 'UTF8' \
-                TEMPLATE template0
+                the database encoding is \(encoding), but must be UTF8: create a database with CREATE DATABASE … ENCODING \
+                'UTF8' TEMPLATE template0
                 """
             )
         }
@@ -116,7 +116,7 @@ enum Migrations {
 
     @Sendable private static func addChecksums(_ connection: Connection) throws {
         try connection.execute(script: SchemaOfTexts.checksums)
-        // The rows are read with a cursor because each body may have a megabyte. The cursor does not see the updates below.
+        // The rows are read with a cursor because a body may be as large as a megabyte. The cursor does not see the updates below.
         let rows = try connection.cursor("SELECT \(ParcelChecksum.columnsOfVersion8), number FROM edits")
         var sums: [(scope: Int64, number: Int64, checksum: Int64)] = []
         func write() {

@@ -51,8 +51,8 @@ extension PostgresSnapshot {
     }
 }
 
-/// Computes the number of rows of the next batch from the average size of the bodies in the previous batch. Most bodies have less
-/// than a kilobyte, but some have megabytes, so the first batch is small.
+/// Computes the number of rows of the next batch from the average size of the bodies in the previous batch. Most bodies are smaller
+/// than a kilobyte, but some are several megabytes, so the first batch is small.
 struct ScanBatch {
     private(set) var rows = 4
     private(set) var count = 0

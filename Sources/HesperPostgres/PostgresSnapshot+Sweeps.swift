@@ -35,7 +35,7 @@ extension PostgresSnapshot {
     }
 
     /// The maximum number of edits in a batch. The total size of a batch is limited too, but the size of a body is known only
-    /// after the body was read, and a body may have several megabytes.
+    /// after the body was read, and a body may be several megabytes.
     private static let editsAtOnce = 16
 
     /// Reads the edits of an object whose `number` is greater than a given one, ordered by `number`. The subquery reads `number`

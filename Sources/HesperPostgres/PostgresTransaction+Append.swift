@@ -18,8 +18,8 @@ extension PostgresTransaction {
         write.members(writing.lostMembers, PushStatements.deleteMembers)
         write.members(writing.newMembers, PushStatements.insertMembers)
         write.names(writing.claimedNames, PushStatements.claimTagNames)
-        // The bytes of an attachment may arrive before the attachment object. If a deletion of the attachment arrives, no object
-        // can hold the attachment any more, so its bytes are removed.
+        // Remove the bytes of deleted attachments, because no object can hold these attachments any more. The bytes may exist even
+        // if the attachment object does not, because they may arrive first.
         write.removeBlobs(writing.deletions.map(\.deleted.uniqueID))
         write.holders(of: writing.touchedAttachments)
         write.sweeps(writing.sweeps)
@@ -67,8 +67,8 @@ struct ScopeWriter {
         }
     }
 
-    /// Passes elements and their bodies to `write`. If the bodies are large together, `write` is called several times, each time
-    /// with a part of the elements.
+    /// Passes elements and their bodies to `write`. If the total size of the bodies is large, `write` is called several times, each
+    /// time with a part of the elements.
     private func inParts<Element>(
         _ elements: [Element], of body: (Element) -> [UInt8], _ write: (ArraySlice<Element>, [[UInt8]]) -> Void
     ) {

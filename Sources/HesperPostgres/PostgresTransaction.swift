@@ -12,7 +12,7 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
     /// retried.
     private var conflict: PostgresError?
 
-    /// The SQL clause that locks the rows that are read from `table`. The lock prevents, for example, that a password changes
+    /// The SQL clause that locks the rows that are read from `table`. The lock prevents, for example, a password from changing
     /// between its check and the commit. An account is locked before its tickets, its devices and its scope. Other transactions can
     /// still insert rows that reference a locked row.
     override func rowLock(on table: String) -> String { " FOR NO KEY UPDATE OF \(table)" }

@@ -1,5 +1,5 @@
-/// The columns for the ancestors of texts, which version 6 added, for checksums of parcels, which version 7 added, and for the texts
-/// of apps' own objects, which version 12 added.
+/// The columns for the ancestors of texts (added by version 6), for checksums of parcels (version 7), and for the texts of apps'
+/// own objects (version 12).
 enum SchemaOfTexts {
     static let descent = """
         -- If the server did not have all ancestors of the parcel's text when the text arrived, this column contains the clocks of
@@ -12,7 +12,8 @@ enum SchemaOfTexts {
         ALTER TABLE scopes ADD COLUMN restored_sequence bigint;
         """
 
-    /// Earlier versions must not open the database, because their sweepers would remove the files of apps' own objects.
+    /// The names of the texts of apps' own objects. The new version number prevents earlier versions of Hesper from opening the
+    /// database, because their sweepers would remove the files of apps' own objects.
     static let names = """
         -- The name of the parcel's text, if the parcel has a text of an app's own object.
         ALTER TABLE edits ADD COLUMN text_name text;

@@ -84,8 +84,8 @@ final class SessionLookups: Sendable {
     /// Looks up sessions and resumes the callers with the results or errors.
     /// - Throws: an error after which the connection is unusable.
     private func resolve(_ lookups: [Lookup], on connection: Connection) throws {
-        // The first attempt has a short timeout, to detect a lost connection early. A retry has the normal timeout, because then
-        // the server may only be slow.
+        // The first attempt has a short timeout, to detect a lost connection early. A retry has the normal timeout, because the
+        // first attempt may have failed only because the server is slow.
         let isLast = lookups.contains { $0.wasLost }
         func fetch() throws -> [TokenHash: Session] {
             try SessionLookups.sessions(of: lookups.map(\.token), on: connection)

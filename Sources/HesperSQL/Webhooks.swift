@@ -37,14 +37,14 @@ extension SQLSnapshot {
                 ActiveWebhook(webhook: try $0.webhook(), head: $0.integer(14))
             }
         }
-        // A scope has few webhooks, so they are sorted here.
+        // A scope has few webhooks, so they are sorted here instead of in the query.
         if let scope {
             let all = try active("AND w.scope = $1", [.scope(scope), epoch])
                 .sorted { $0.webhook.uniqueID < $1.webhook.uniqueID }
             return Array(
                 all.filter { active in last.map { $0.uniqueID < active.webhook.uniqueID } ?? true }.prefix(limit))
         }
-        // No scope has the number 0.
+        // No scope has the ID 0, so the first page begins with the first webhook.
         let start = last.map { ($0.scope, $0.uniqueID) } ?? (ScopeID(0), UniqueID(high: 0, low: 0))
         return try active(
             "AND (w.scope, w.id) > ($1, $3) ORDER BY w.scope, w.id LIMIT $4",
@@ -157,7 +157,7 @@ extension Webhook {
 
     fileprivate var eventNames: String { events.map(\.rawValue).sorted().joined(separator: " ") }
 
-    /// The columns from `epoch` to `next_attempt_date`.
+    /// The values of the columns from `epoch` to `next_attempt_date`.
     fileprivate var state: [SQLValue] {
         [
             .integer(Int64(bitPattern: epoch)), .text(storedPauseReason?.rawValue), .integer(sequence),
@@ -169,7 +169,8 @@ extension Webhook {
 extension StoredRow {
     /// Decodes a row with the columns of `webhooks`, in the order of the table.
     fileprivate func webhook() throws -> Webhook {
-        // Events and reasons that this version does not know were written by a later one.
+        // A later version may have written events and reasons that this version does not know. Such events are ignored, and such a
+        // reason is read as `owner`.
         let events = string(3).split(separator: " ").compactMap { WebhookEvent(rawValue: String($0)) }
         let reason = stringIfAny(8).map { Webhook.PauseReason(rawValue: $0) ?? .owner }
         var webhook = Webhook(

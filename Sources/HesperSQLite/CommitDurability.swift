@@ -1,7 +1,7 @@
 import GRDB
 import Synchronization
 
-/// Switches whether the writer's commits wait for the disk (`synchronous = FULL`). Commits of derived data do not wait. They become
+/// Controls whether the writer's commits wait for the disk (`synchronous = FULL`). Commits of derived data do not wait. They become
 /// durable with the next commit that waits, because the write-ahead log contains all commits in order.
 final class CommitDurability: Sendable {
     private let isSuspended = Atomic(false)

@@ -9,7 +9,7 @@ final class Deadline {
     /// Whether a statement was interrupted.
     private(set) var hasPassed = false
 
-    /// The number of virtual machine steps between two checks of the time. This many steps take some tens of microseconds.
+    /// The number of virtual machine steps between two checks of the time. This many steps take tens of microseconds.
     private static let steps: Int32 = 1_000
 
     init(_ end: ContinuousClock.Instant, on database: Database) {

@@ -53,8 +53,8 @@ public enum PushStatements {
     public static let insertMember = "INSERT OR IGNORE INTO members (scope, member, object) VALUES (?1, ?2, ?3)"
     /// Records that an object no longer holds a tag or attachment. Parameters: scope, ID of the tag or attachment, object.
     public static let deleteMember = "DELETE FROM members WHERE scope = ?1 AND member = ?2 AND object = ?3"
-    /// Updates the date since which no object has held an attachment, or sets the date to NULL if an object holds it. Parameters:
-    /// scope, attachment, current date.
+    /// If no object holds an attachment, sets the date since which this is so, unless the date is already set. If an object holds
+    /// it, sets the date to NULL. Parameters: scope, attachment, current date.
     public static let noteHolder = """
         UPDATE blobs SET unheld_since = CASE
             WHEN EXISTS (SELECT 1 FROM members WHERE scope = ?1 AND member = ?2) THEN NULL

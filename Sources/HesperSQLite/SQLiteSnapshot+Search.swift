@@ -2,10 +2,10 @@ import HesperModel
 import HesperStore
 
 extension SQLiteSnapshot {
-    /// Returns the matching notes. If the search is ranked, the notes are ordered by relevance. Notes of the same relevance, and
-    /// all notes of a search that is not ranked, are ordered by `sortDate`, newest first. A note without `sortDate` is ordered by
-    /// `creationDate`. Notes of the same date are in descending order of their IDs. If the oldest notes come first, all this is
-    /// reversed.
+    /// Returns the matching notes. If the search is ranked, the notes are ordered by relevance, and notes of the same relevance by
+    /// date, newest first. Otherwise, the notes are ordered by date, newest or oldest first. The date is `sortDate`, or
+    /// `creationDate` if the note has no `sortDate`. Notes of the same date are in descending order of their IDs, or in ascending
+    /// order if the oldest notes come first.
     func search(_ search: Search, in scope: ScopeID) throws -> SearchPage {
         var page = SearchPage(search)
         guard search.limit > 0 else { return page }

@@ -81,7 +81,7 @@ private struct FileInspection {
             for (index, column) in columns.enumerated() {
                 guard let count = counts[index] as Int64?, count > 0 else { continue }
                 findings.append(
-                    "Values in \(table).\(column["name"] as String) with another type than the column: \(count).")
+                    "Values in \(table).\(column["name"] as String) whose type is not that of the column: \(count).")
             }
         }
     }

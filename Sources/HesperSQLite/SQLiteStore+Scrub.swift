@@ -4,7 +4,7 @@ import HesperStore
 extension SQLiteStore {
     /// The number of pages of the search index that are merged in one transaction.
     private static let mergedPages = 500
-    /// The maximum number of transactions that merge the search index. The index of a million notes needs some hundred
+    /// The maximum number of transactions that merge the search index. The index of a million notes needs a few hundred
     /// transactions.
     private static let turns = 10_000
     /// The maximum number of attempts to truncate the write-ahead log. An attempt fails if a reader is using the log.

@@ -10,8 +10,8 @@ extension SQLiteTransaction {
         for name in writing.releasedNames { try run(PushStatements.releaseTagName, name, in: scope) }
         try ObjectWriter(transaction: self, scope: scope, device: device, date: date).write(writing)
         for name in writing.claimedNames { try run(PushStatements.claimTagName, name, in: scope) }
-        // The bytes of an attachment may arrive before the attachment object. If a deletion of the attachment arrives, no object
-        // can hold the attachment any more, so its bytes are removed.
+        // No object can hold a deleted attachment any more, so its bytes are removed. The bytes may be stored even if the
+        // attachment object never arrived, because they are uploaded first.
         for deletion in writing.deletions { try removeBlob(of: deletion.deleted.uniqueID, in: scope) }
         try updateUnheldDates(of: writing.touchedAttachments, in: scope, at: date)
         for object in writing.sweeps { try scheduleSweep(of: object, in: scope, at: date) }

@@ -73,7 +73,7 @@ private struct DocumentWriter {
         guard let document = try document(of: note.uniqueID) else {
             insert.bind(scope, note.uniqueID, note.effectiveSortDate, note.archived, clock)
             guard let number = try insert.first({ insert.integer(0) }) else {
-                throw StoreError.failed("a document has no number")
+                throw StoreError.failed("inserting a document returned no number")
             }
             return try write(note, at: number, with: insertTerms)
         }

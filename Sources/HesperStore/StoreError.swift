@@ -22,7 +22,7 @@ extension StoreError: CustomStringConvertible {
         case .newerDatabase(let version, let known):
             "the database has version \(version), written by a later Hesper; this one supports versions up to \(known)"
         case .unfinished:
-            "the database is only partly filled: run hesper migrate-data again, with the same source, until it finishes"
+            "a migration to this database has not finished: run hesper migrate-data again, with the same source"
         case .damaged(let text): "the database is damaged: \(text)"
         case .failed(let text): "the database operation failed: \(text)"
         }

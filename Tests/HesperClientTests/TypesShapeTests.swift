@@ -155,7 +155,10 @@ private struct Sided: SyncedObject {
         (FiveTexts.self, "FiveTexts must have at most 4 properties of type MergedText."),
         (SameName.self, "SameName.method must be unique: two properties have this name."),
         (Named.self, "Named.objectType must match"), (Foreign.self, "Foreign.objectType must not be \"note\""),
-        (Long.self, "Long.aNameThatIsTooLongForASetOfTags must have a name of at most 27"),
+        (
+            Long.self,
+            "Long.aNameThatIsTooLongForASetOfTags must have a name that begins with a letter and has at most 27"
+        ),
         (Umlaut.self, "Umlaut.größe must have a name"),
         (Colliding.self, "Colliding.count.other must not begin with the name of the set or counter count."),
         (Sided.self, "Sides.one must be a CaseIterable enum"),

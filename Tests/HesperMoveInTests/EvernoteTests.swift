@@ -97,7 +97,7 @@ import Testing
         #expect(try found.note("Base64").losses == [.init(part: "a file", reason: "It is not valid Base64.")])
         let names = Set(found.skipped.keys.map { $0.replacingOccurrences(of: "My notebook.enex, ", with: "") })
         #expect(names == ["Broken", "Deep", "Cut off"])
-        #expect(found.skipped["My notebook.enex, Deep"] == "Its elements are nested more than 256 deep.")
+        #expect(found.skipped["My notebook.enex, Deep"] == "Its elements are nested more than 256 levels deep.")
     }
 
     @Test func entitiesAreNotExpanded() async throws {

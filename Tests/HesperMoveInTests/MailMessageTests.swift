@@ -176,7 +176,7 @@ struct MailMessageTests {
                 "Content-Type: multipart/mixed; boundary=b\(depth)\n\n--b\(depth)\n\(nested(depth - 1))\n--b\(depth)--"
         }
         #expect(try message(nested(10)).text == "innermost")
-        #expect(throws: MailError("The message has parts within parts on more than 10 levels.")) {
+        #expect(throws: MailError("The parts of the message are nested more than 10 levels deep.")) {
             try message(nested(12))
         }
         #expect(throws: MailError("The message has no header fields.")) { try message("\nonly a body") }

@@ -102,7 +102,7 @@ import Testing
 
     @Test(arguments: [250, 260, 100_000]) func theDepthIsLimited(_ depth: Int) {
         let problem = MarkdownConverterTests.convert(String(repeating: "<div>", count: depth)).problem
-        #expect(problem == (depth > 254 ? "Its elements are nested more than 256 deep." : nil))
+        #expect(problem == (depth > 254 ? "Its elements are nested more than 256 levels deep." : nil))
     }
 
     /// Each of these takes linear time, or the test would not end.

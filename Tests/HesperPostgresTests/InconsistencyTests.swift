@@ -32,11 +32,12 @@ struct InconsistencyTests {
         Damage("UPDATE objects SET body = '[]' WHERE section = 0", "NOTE cannot be read."),
         Damage("UPDATE objects SET bytes = 7 WHERE section = 0", "NOTE has"),
         Damage(
-            "UPDATE objects SET type = 'tag' WHERE section = 0", "NOTE has another type than the fold of its edits."),
+            "UPDATE objects SET type = 'tag' WHERE section = 0",
+            "The type of NOTE differs from that of the fold of its edits."),
         Damage("UPDATE objects SET section = 9 WHERE section = 0", "NOTE has an unknown section."),
         Damage(
             "UPDATE objects SET digest = \(none) WHERE section = 0",
-            "NOTE has another digest than the fold of its edits."),
+            "The digest of NOTE differs from that of the fold of its edits."),
         Damage("UPDATE objects SET sequence = NULL WHERE section = 0", "NOTE exists, but has no sequence number."),
         Damage(
             "UPDATE objects SET sequence = 99 WHERE section = 0",
@@ -75,15 +76,19 @@ struct InconsistencyTests {
             INSERT INTO tombstones (scope, sequence, bytes, id, deletion_date, arrival_date, type)
             SELECT scope, 4, 9, id, now(), now(), 'note' FROM objects WHERE section = 0
             """, "NOTE is both an object and a DeletedObject."),
-        Damage("DELETE FROM documents", "NOTE is missing in the index of terms."),
+        Damage("DELETE FROM documents", "NOTE is missing from the index of terms."),
         Damage("UPDATE documents SET archived = true", "NOTE is outdated in the index of terms."),
         Damage(
             "UPDATE terms SET lexemes = '''1:bread'':1'",
-            "NOTE has other terms in the index of terms than in its text."),
-        Damage("DELETE FROM terms", "NOTE has other terms in the index of terms than in its text."),
+            "The terms of NOTE in the index of terms differ from those of its text."),
+        Damage("DELETE FROM terms", "The terms of NOTE in the index of terms differ from those of its text."),
         Damage("UPDATE documents SET note = \(unknownID)", "is in the index of terms, but is not a note."),
-        Damage("UPDATE blobs SET byte_count = 4", "PICTURE has another size or digest than its recorded bytes."),
-        Damage("UPDATE blobs SET sha256 = 'x'", "PICTURE has another size or digest than its recorded bytes."),
+        Damage(
+            "UPDATE blobs SET byte_count = 4",
+            "The size or digest of attachment PICTURE differs from that of its recorded bytes."),
+        Damage(
+            "UPDATE blobs SET sha256 = 'x'",
+            "The size or digest of attachment PICTURE differs from that of its recorded bytes."),
         Damage("UPDATE scopes SET blob_bytes = 4", "The attachments have 3 bytes, but 4 are recorded."),
         Damage("UPDATE scopes SET parcel_bytes = 4", "bytes, but 4 are recorded."),
         Damage("UPDATE blobs SET unheld_since = NULL", "Attachment PICTURE is not held by an object, but"),

@@ -128,7 +128,8 @@ struct ValuesTests {
     }
 
     @Test func readingAColumnAsAWrongTypeIsAnError() async throws {
-        await #expect(throws: StoreError.damaged("column sum has the type 1700 and cannot be read as integer")) {
+        await #expect(throws: StoreError.damaged("column sum has the type with OID 1700 and cannot be read as integer"))
+        {
             try await onConnection { try $0.first("SELECT sum(1::bigint)") { $0.integer(0) } }
         }
         await #expect(throws: StoreError.damaged("the column id has an invalid value")) {

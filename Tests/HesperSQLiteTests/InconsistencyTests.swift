@@ -31,11 +31,12 @@ struct InconsistencyTests {
         Damage("UPDATE objects SET body = '{' WHERE section = 0", "NOTE cannot be read."),
         Damage("UPDATE objects SET bytes = 7 WHERE section = 0", "NOTE has"),
         Damage(
-            "UPDATE objects SET type = 'tag' WHERE section = 0", "NOTE has another type than the fold of its edits."),
+            "UPDATE objects SET type = 'tag' WHERE section = 0",
+            "The type of NOTE differs from that of the fold of its edits."),
         Damage("UPDATE objects SET section = 9 WHERE section = 0", "NOTE has an unknown section."),
         Damage(
             "UPDATE objects SET digest = zeroblob(16) WHERE section = 0",
-            "NOTE has another digest than the fold of its edits."),
+            "The digest of NOTE differs from that of the fold of its edits."),
         Damage("UPDATE objects SET sequence = NULL WHERE section = 0", "NOTE exists, but has no sequence number."),
         Damage(
             "UPDATE objects SET sequence = 99 WHERE section = 0",
@@ -73,17 +74,22 @@ struct InconsistencyTests {
         Damage(
             "INSERT INTO tombstones SELECT NULL, scope, id, 'note', NULL, 0, 4, 9, NULL, 0 FROM objects WHERE section = 0",
             "NOTE is both an object and a DeletedObject."),
-        Damage("DELETE FROM documents", "NOTE is missing in the index of terms."),
+        Damage("DELETE FROM documents", "NOTE is missing from the index of terms."),
         Damage("UPDATE documents SET archived = 1", "NOTE is outdated in the index of terms."),
         Damage(
-            "UPDATE terms SET text = '1:bread'", "NOTE has other terms in the index of terms than in its text."
+            "UPDATE terms SET text = '1:bread'",
+            "The terms of NOTE in the index of terms differ from those of its text."
         ),
-        Damage("DELETE FROM terms", "NOTE has other terms in the index of terms than in its text."),
+        Damage("DELETE FROM terms", "The terms of NOTE in the index of terms differ from those of its text."),
         Damage(
             "UPDATE documents SET note = zeroblob(16)",
             "00000000-0000-0000-0000-000000000000 is in the index of terms, but is not a note."),
-        Damage("UPDATE blobs SET byte_count = 4", "PICTURE has another size or digest than its recorded bytes."),
-        Damage("UPDATE blobs SET sha256 = 'x'", "PICTURE has another size or digest than its recorded bytes."),
+        Damage(
+            "UPDATE blobs SET byte_count = 4",
+            "The size or digest of attachment PICTURE differs from that of its recorded bytes."),
+        Damage(
+            "UPDATE blobs SET sha256 = 'x'",
+            "The size or digest of attachment PICTURE differs from that of its recorded bytes."),
         Damage("UPDATE scopes SET blob_bytes = 4", "The attachments have 3 bytes, but 4 are recorded."),
         Damage("UPDATE scopes SET parcel_bytes = 4", "bytes, but 4 are recorded."),
         Damage("UPDATE blobs SET unheld_since = NULL", "Attachment PICTURE is not held by an object, but"),
@@ -155,7 +161,7 @@ struct InconsistencyTests {
             try $0.execute(sql: "UPDATE objects SET body = CAST(body AS BLOB) WHERE section = 0")
         }
         #expect(
-            try await desk.store.fileDamage() == ["Values in objects.body with another type than the column: 1."])
+            try await desk.store.fileDamage() == ["Values in objects.body whose type is not that of the column: 1."])
     }
 
     @Test("A scope that does not exist is reported")

@@ -7,7 +7,7 @@ import HesperModel
 ///      "database": {"file": "hesper-9f86d081884c7d65.sqlite", "byteCount": 73728, "sha256": "…"},
 ///      "attachments": 12, "missing": [], "installation": "9f86d081884c7d65"}
 public struct BackupManifest: Sendable, Equatable {
-    /// The time at which the backup was started. The backup may not contain changes that were made after this time.
+    /// The time at which the backup was started. Changes that were made after this time may be missing in the backup.
     public let date: Timestamp
     /// The name of the file that contains the database.
     public let file: String

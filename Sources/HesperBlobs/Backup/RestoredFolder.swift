@@ -22,7 +22,8 @@ public struct RestoredFolder: Sendable {
     /// The path to which the caller must write the restored database. The file does not exist yet.
     public var database: String { "\(unfinished)/\(name)" }
 
-    /// Creates the folder into which a backup is restored. An existing folder is used if it is empty or contains an unfinished restore.
+    /// Creates the folder into which a backup is restored. An existing folder is used if it is empty or contains an unfinished
+    /// restore.
     /// - Parameters:
     ///   - name: the file name of the database.
     ///   - settings: the file name of the settings. The folder may already contain this file.

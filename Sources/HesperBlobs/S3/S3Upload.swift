@@ -9,7 +9,7 @@ struct S3Upload: Sendable {
     let key: String
     let id: String
 
-    /// The timeout for the request that combines the parts, and for a request that sends one part over a slow connection.
+    /// The timeout of a request that sends a part, possibly over a slow connection, and of the request that combines the parts.
     private static let deadline = TimeAmount.minutes(10)
 
     static func begin(_ key: String, by client: S3Client) async throws -> S3Upload {

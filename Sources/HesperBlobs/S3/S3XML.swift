@@ -1,8 +1,7 @@
 /// An element of an XML response of S3. The parser supports only the features that S3 uses: elements, text, and references to
 /// characters.
 ///
-/// Foundation's parser is not used because it would require libxml2 on every server, although most servers store attachments in a
-/// folder.
+/// Foundation's parser is not used, so that this module does not depend on libxml2.
 struct S3XML: Sendable, Equatable {
     let name: String
     /// The text of the element, if it has no children.

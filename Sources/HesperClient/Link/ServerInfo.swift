@@ -18,7 +18,7 @@ package struct ServerInfo: Sendable, Equatable {
         "sync", "attachments", "uploads", "objects", "deleted-objects", "digests", "text-descent",
     ]
 
-    /// The features without which a server rejects some fields, which then wait.
+    /// The features that only some fields need. If the server lacks such a feature, the fields that need it are not sent.
     package static let optionalFeatures: Set<String> = ["object-texts", "object-files"]
 
     /// The required features that the server lacks because it is too old.

@@ -271,12 +271,12 @@ private final class Exchanges: NSObject, URLSessionDataDelegate, Sendable {
 
     /// Ends a request whose body would have to be sent again. On Linux, libcurl repeats a request if the server closes a reused
     /// connection without a response. For the repetition, Foundation does not use the body of the `URLRequest` again, but calls
-    /// this method to get another body. Without this error, it would call the method repeatedly until the timeout.
+    /// this method to get another body. If the request did not fail here, Foundation would call it repeatedly until the timeout.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping (InputStream?) -> Void
     ) {
-        // The request ends in another task, because this method is called on the queue on which URLSession ends tasks.
+        // `fail` runs in a Swift task, because this method is called on the queue on which URLSession ends its own tasks.
         Task { fail(task, NoResponse("The connection ended before the response did.")) }
         completionHandler(nil)
     }

@@ -23,8 +23,8 @@ public struct Condition<Object: SyncedObject>: Sendable {
 
 /// The information about the local copy that a predicate needs.
 package struct QueryContext {
-    /// Returns the IDs under which a note may hold a live tag or attachment: its own ID and, for a tag, the IDs of the tags that
-    /// were merged into it. Returns no IDs if the tag or attachment is not live (merge.md, Membership).
+    /// Takes the ID of a tag or an attachment, and returns the IDs under which a note may hold it: the same ID and, for a tag, the
+    /// IDs of the tags that were merged into it. Returns no IDs if the tag or attachment is not live (merge.md, Membership).
     package var sources: (UniqueID) throws -> [UniqueID]
 
     package init(sources: @escaping (UniqueID) throws -> [UniqueID] = { [$0] }) { self.sources = sources }
@@ -130,7 +130,7 @@ extension Column {
 }
 
 extension Value {
-    /// The value in the form that SQLite's operator `->>` returns for a value in `body`. In this form, both can be compared.
+    /// The value in the form that SQLite's operator `->>` returns for a value in `body`, so that the two can be compared.
     fileprivate var databaseValue: DatabaseValue {
         switch self {
         case .null: .null

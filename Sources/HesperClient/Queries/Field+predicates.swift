@@ -78,7 +78,7 @@ extension Field {
         _ element: Element
     ) -> Condition<Object> where Value == MergedSet<Element> {
         guard let register = try? ElementRegister(element) else {
-            return Condition(.invalid("A set contains only IDs, texts and numbers."))
+            return Condition(.invalid("A set contains only IDs, texts and whole numbers within ±(2^53 - 1)."))
         }
         let id = MergedSet<Element>.isResolved ? UniqueID(register.key) : nil
         return Condition(.containsElement(column, key: register.key, id: id))

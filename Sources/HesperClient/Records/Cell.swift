@@ -22,7 +22,7 @@ extension Cell {
     }
 }
 
-/// The names of attributes that this library uses, in the form that receipts and digests have.
+/// The names of the attributes that this library uses, as in receipts and digests.
 package enum AttributeName {
     package static let text = "text"
     package static let name = "name"

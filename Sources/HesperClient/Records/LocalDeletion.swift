@@ -5,8 +5,8 @@ package struct LocalDeletion: Sendable, Equatable {
     package var deleted: DeletedObject
     /// The time until which the deletion can be undone and is not sent; nil if it is being sent.
     package var heldUntil: Timestamp?
-    /// What the user saw of the object's texts, by attribute (clients.md, rule 4). A text that is not listed was not seen. Nil if
-    /// all texts count as seen, or if the object cannot have texts.
+    /// The versions of the object's texts that the user saw, by attribute (clients.md, rule 4). A text that is not listed was not
+    /// seen. Nil if all texts count as seen, or if the object cannot have texts.
     package var seenTexts: [String: SeenText]?
 
     package struct SeenText: Sendable, Equatable {
@@ -48,7 +48,7 @@ package struct LocalDeletion: Sendable, Equatable {
         ]).adding(seenMembers)
     }
 
-    /// The members that state what the user saw: of the text of a note, or of the texts of an app's object, by name.
+    /// The members that state which version of each text the user saw. For an app's object, they list the texts by name.
     private var seenMembers: [(String, JSON?)] {
         guard let seenTexts else { return [] }
         if deleted.objectType == .note {

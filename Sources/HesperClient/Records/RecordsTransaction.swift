@@ -428,7 +428,7 @@ extension LocalObject {
         }
     }
 
-    /// What the user sees of a text, as a deletion states it.
+    /// The version of a text that the user sees, for the deletion of the object.
     fileprivate func seenText(_ attribute: String) -> LocalDeletion.SeenText {
         guard let text = edits[attribute], let descent = text.descent else {
             return LocalDeletion.SeenText(clock: registers[attribute]?.clock)

@@ -89,7 +89,7 @@ extension UndoEntry {
 
 extension StoreWriter {
     /// Reverses the entries of a transaction with new edits, from the last to the first. Registers that have changed
-    /// since are left unchanged. The change of a counter is subtracted, and a text is merged.
+    /// since are left unchanged. The change of a counter is subtracted, and the edit of a text is reversed by a merge.
     /// - Returns: the objects that were created again, by their former IDs.
     func reverse(
         _ step: [UndoEntry], defaults: (_ type: String, _ attribute: String) -> Value?

@@ -21,7 +21,7 @@ extension LocalStore {
         var lines: [JSON] = []
         var configuration = Configuration()
         configuration.readonly = true
-        // Another connection locks the file while it closes.
+        // A connection that is being closed locks the file for a short time.
         configuration.busyMode = .timeout(10)
         // With this setting, SQLite also reads a truncated database file. The setting also makes the schema writable, which is safe
         // because the connection is read-only.

@@ -27,7 +27,7 @@ package struct PushBatch: Sendable, Equatable {
             return part
         }
 
-        /// The members that state from which texts the texts of the part descend. Those of an app's object are listed by name.
+        /// The members that state from which texts the texts of the part descend. For an app's object, they list the texts by name.
         fileprivate func descent(withBases: Bool) -> [(String, JSON?)] {
             var bases: [(String, JSON?)] = []
             var values: [(String, JSON?)] = []
@@ -54,7 +54,7 @@ package struct PushBatch: Sendable, Equatable {
     var deletions: [LocalDeletion] = []
     /// Whether the push resends data that a restored server lacks.
     var isRelay = false
-    /// This device's time when the push was sent; nil for an event, which answers no request.
+    /// This device's time when the push was sent; nil for the empty push with which an event is processed.
     var sent: Timestamp?
 
     package var isEmpty: Bool { parts.isEmpty && deletions.isEmpty }
@@ -109,7 +109,7 @@ extension RecordsTransaction {
         let features = try sync.features ?? []
         push.deletions = Array(try takeDeletions().prefix(limit)).map { deletion in
             var deletion = deletion
-            // An older server rejects the deletion of an app's object that names texts.
+            // A server without this feature rejects the deletion of an app's object if the deletion names the texts that were seen.
             if deletion.deleted.objectType != .note, !features.contains("object-texts") { deletion.seenTexts = nil }
             return deletion
         }

@@ -88,7 +88,7 @@ extension RecordsTransaction {
     }
 
     /// Processes the receipts of a push.
-    /// - Parameter freed: the attachments that objects of the push let go of are added to it.
+    /// - Parameter freed: the attachments that objects of the push released are added to this list.
     /// - Returns: the slugs of the problems with which the server refused clocks.
     private func takeReceipts(
         _ push: PushBatch, _ results: [JSON], _ freed: inout [FreedAttachments]
@@ -260,8 +260,8 @@ extension RecordsTransaction {
     }
 
     /// Moves the unsent texts of a deleted object to the object into which the server rescued it. Creates a new object for the texts
-    /// that cannot be moved: if the server did not rescue the object, or if the object from the rescue is deleted or has the same
-    /// text unsent too (clients.md, rule 4).
+    /// that cannot be moved. A text cannot be moved if the server did not rescue the object, or if the object from the rescue is
+    /// deleted or has an unsent edit of the same attribute (clients.md, rule 4).
     private func keepWords(of object: LocalObject) throws {
         var texts = object.unsentTexts
         if let into = try rescueObject(of: object.id), try !isDeleted(into), try deletion(of: into) == nil {
@@ -355,10 +355,10 @@ extension RecordsTransaction {
         return holders
     }
 
-    /// Retries attachments that the server refused because another object had them (`attachment-in-use`). An attachment is added to
-    /// its object again when another object may no longer have it, or when any object that may have had it was deleted. A register
-    /// that was set since it was refused remains.
-    /// - Parameter freed: the attachments that objects let go of.
+    /// Retries edits that the server refused because another object had the attachment (`attachment-in-use`). An edit is retried if
+    /// another object may have released the attachment, or if any object that may have had it was deleted. A register that was set
+    /// after the refused edit is left unchanged.
+    /// - Parameter freed: the attachments that objects released.
     private func retryAttachments(freed: [FreedAttachments], isHolderDeleted: Bool) throws {
         guard isHolderDeleted || !freed.isEmpty else { return }
         for change in try shelf() where change.slug == "attachment-in-use" {
@@ -375,14 +375,15 @@ extension RecordsTransaction {
     }
 }
 
-/// The attachments that an object let go of.
+/// The attachments that an object released: they are no longer among its members or files.
 private struct FreedAttachments {
     let holder: UniqueID
     private var removed: Set<UniqueID> = []
-    /// Whether a file of the object has changed. Its former value may be unknown, because several changes may arrive as one.
+    /// Whether a file of the object has changed. If so, the object may have released any attachment: several changes may arrive as
+    /// one, so the former value of the file may be unknown.
     private var hasOtherFile = false
 
-    /// The attachments that an object may have let go of since `before`; nil if there are none.
+    /// The attachments that an object may have released since `before`; nil if there are none.
     init?(_ object: LocalObject, since before: LocalObject?) {
         holder = object.id
         for (attribute, cell) in object.registers where before?.registers[attribute]?.clock != cell.clock {

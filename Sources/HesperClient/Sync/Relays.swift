@@ -11,8 +11,8 @@ struct Relay {
     var attributes: [String]?
     /// Whether the fields that are set once are resent too.
     var isWhole = true
-    /// The texts to resend, of each attribute one per push. They are copied here because the restored server's text may replace the
-    /// object's text before they are resent.
+    /// The texts to resend. A push contains at most one text of each attribute. The texts are copied here because the restored
+    /// server's text may replace the object's text before they are resent.
     var texts: [Text] = []
     /// The server's values of the fields that are set once. The local copy reverts to them if the server refuses the resent values.
     var theirFixed: [String: Value] = [:]

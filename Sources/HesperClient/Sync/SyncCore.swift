@@ -261,8 +261,8 @@ package struct SyncCore: Sendable {
             .send(number, ServerRequest("POST", "/v1/sync", headers: headers, body: body.bytes, token: token)))
     }
 
-    /// Ends the resending of data. If the digests differ although nothing is unsent, starts a sync from the beginning, at most
-    /// once an hour.
+    /// Ends the current sync from the beginning, if there is one. If the digests differ although nothing is unsent, starts a sync
+    /// from the beginning, at most once an hour.
     /// - Returns: whether a sync from the beginning was started.
     private func startsRepair(_ transaction: RecordsTransaction) throws -> Bool {
         let now = transaction.now

@@ -56,7 +56,7 @@ package struct TransferCore: Sendable {
         case status(TransferStatus)
         /// The server now has the bytes of this attachment. Sync can push the attachment.
         case uploaded(UniqueID)
-        /// The server does not accept the bytes of this attachment. The attachment is now a rejected change.
+        /// The upload of this attachment was abandoned for this reason. The attachment is now a rejected change.
         case uploadRefused(UniqueID, ServerProblem)
         /// The bytes of this attachment are complete on this device.
         case downloaded(UniqueID)
@@ -93,8 +93,8 @@ package struct TransferCore: Sendable {
         static let quota: Int64 = 60_000
         static let maximum: Int64 = 3_600_000
     }
-    /// The number of failures without progress after which an upload is abandoned if another part arrives damaged. Other failures,
-    /// such as a lost connection, count too.
+    /// If a part arrives damaged after this many failures without progress, the upload is abandoned. Failures of all kinds count,
+    /// for example lost connections.
     private static let maximumDamagedParts = 5
 
     private let policy: TransferTable.Policy
@@ -445,8 +445,8 @@ package struct TransferCore: Sendable {
         try TransferTable(transaction).remove(row.id)
         if var object = try transaction.object(row.id, type: TypeName.attachment) {
             object.made = nil
-            // This device has neither the acknowledged properties nor the bytes of the attachment, so it keeps nothing. If another
-            // device sends the attachment, it arrives here as a new one.
+            // The server has not acknowledged the attachment, and its bytes are not on this device, so the attachment is removed.
+            // If another device sends the attachment, it arrives here as a new one.
             if isMissing, object.fixed.isEmpty {
                 try transaction.remove(object)
             } else {

@@ -85,8 +85,8 @@ struct ElementRegister {
     /// The register's value after the element was removed.
     let outside: Value
 
-    /// Creates the register of an element. The key of an ID or a number is its text. The key of another text is its hash, because the
-    /// text may be too long for a name.
+    /// Creates the register of an element. The key of an ID or a number is its text. The key of any other element is the hash of
+    /// its text, because the text may be too long for a name.
     init<Element: MergedElement>(_ element: Element) throws {
         switch try ScalarCoder.value(element) {
         case .string(let text) where element is any NamingElement:

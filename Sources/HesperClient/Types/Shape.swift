@@ -5,7 +5,7 @@ package struct Shape<Object: SyncedObject>: Sendable {
     /// An object whose properties contain the names of their attributes. With it, key paths are converted to names.
     let probe: Object
     let names: AttributeNames
-    /// The values of a new object's registers. An absent attribute is read as its value in this table.
+    /// The values of a new object's registers. An absent attribute is read as its value in this dictionary.
     let defaults: [String: Value]
     private let properties: [ImageWriter.Property]
     /// The reason why the type cannot sync; nil if it can.
@@ -136,8 +136,9 @@ package struct Shape<Object: SyncedObject>: Sendable {
             let key = names.property(declared.name)
             guard Name.isValid(key), key.utf8.count + suffix <= Limits.nameLength else {
                 throw StoreError.invalidType(
-                    "\(property) must have a name of at most \(Limits.nameLength - suffix) letters, digits, \"_\", "
-                        + "\".\" and \"-\", which begins with a letter. Set it in CodingKeys.")
+                    "\(property) must have a name that begins with a letter and has at most "
+                        + "\(Limits.nameLength - suffix) letters, digits, \"_\", \".\" and \"-\". Set it in CodingKeys."
+                )
             }
             guard known.insert(key).inserted else {
                 throw StoreError.invalidType("\(property) must be unique: two properties have this name.")

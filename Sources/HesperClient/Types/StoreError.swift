@@ -39,17 +39,17 @@ extension StoreError: CustomStringConvertible {
             "\(set) would have more than \(limit) members, including removed ones. "
                 + "Declare a type whose objects are the members."
         case .notFound(let type, let id): "The \(type) \(id) does not exist or was deleted."
-        case .idIsTaken(let type, let id): "A \(type) with the ID \(id) exists or was deleted. Use a new ID."
+        case .idIsTaken(let type, let id): "The ID \(id) is used by a \(type) that exists or was deleted. Use a new ID."
         case .typeNotDeclared(let type): "The type \(type) must be passed to LocalStore when the store is opened."
         case .readOnly(let type): "Objects of the type \(type) cannot be changed."
         case .unsentChanges(let count):
             "\(count) objects have changes that were not sent. Sync first, or discard them with signOut(erasing: .always)."
         case .diskFull: "The disk is full. Nothing was written."
-        case .newerVersion: "The file was written by a later version of the library. Update the app."
+        case .newerVersion: "The database was written by a later version of the library. Update the app."
         case .unavailable(let reason):
-            "The file cannot be opened or written: \(reason). Check that its folder exists and can be written."
+            "The database cannot be opened or written: \(reason). Check that its folder exists and can be written."
         case .damaged(let reason):
-            "The file is damaged: \(reason). Save unsent changes with LocalStore.saveUnsent(in:to:)."
+            "The database is damaged: \(reason). Save unsent changes with LocalStore.saveUnsent(in:to:)."
         }
     }
 }

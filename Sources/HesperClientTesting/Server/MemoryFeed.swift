@@ -4,8 +4,8 @@ internal import HesperModel
 struct FeedToken: Sendable, Equatable {
     enum Position: Sendable, Equatable {
         /// A position in a first sync, which reads the tags and then all other objects, the newest first. `start` is the sequence
-        /// number of the scope when the sync began. If `isAtTags` is true, the tags whose sequence number is at least `below` have
-        /// been sent. If it is false, all tags have been sent, and the other objects whose sequence number is at least `below`.
+        /// number of the scope when the sync began. If `isAtTags` is true, the tags with a sequence number of at least `below` have
+        /// been sent. If it is false, all tags and the other objects with a sequence number of at least `below` have been sent.
         case first(start: Int64, isAtTags: Bool, below: Int64)
         /// All changes up to this sequence number have been sent.
         case after(Int64)

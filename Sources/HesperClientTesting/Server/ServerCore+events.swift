@@ -6,7 +6,7 @@ struct MemoryStream: Sendable {
     let account: UniqueID
     let node: NodeID
     var token: FeedToken
-    /// Whether the first event is a page without objects, because the client sent no token.
+    /// Whether the next event must be a page without objects, which gives a token to a client that sent none.
     var needsToken: Bool
     /// The number of other listening devices in the last event `listeners`; nil before the first such event.
     var listeners: Int?

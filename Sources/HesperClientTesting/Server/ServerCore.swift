@@ -192,7 +192,7 @@ package struct ServerCore: Sendable {
             headers: ["cache-control": "no-store"])
     }
 
-    /// The push without the fields that the server is set to reject.
+    /// A copy of the push in which the fields that the server is set to reject are marked as rejected and have no edits.
     private func refusing(_ push: Push) -> Push {
         guard !refusals.isEmpty || lacksObjectTexts else { return push }
         var push = push
@@ -224,7 +224,7 @@ package struct ServerCore: Sendable {
         return .json(page.body(receipts: nil, serverClock: serverClock(at: now)))
     }
 
-    /// Records how far a device has read, which thinning must know.
+    /// Records how far a device has read, for thinning.
     private mutating func noteRead(_ token: FeedToken?, _ caller: Caller, at now: Timestamp) {
         let sequence = token?.sequence ?? accounts[caller.account].scope.sequence
         guard let index = accounts[caller.account].devices.firstIndex(where: { $0.node == caller.node }) else { return }
@@ -322,7 +322,7 @@ package struct ServerCore: Sendable {
 }
 
 extension Change {
-    /// Rejects the texts and files of an app's own object, as a version of the server does that does not know these fields.
+    /// Rejects the texts and files of an app's own object, like a server version that does not know these fields.
     fileprivate mutating func rejectTextsAndFiles() {
         for edit in edits {
             let field: String

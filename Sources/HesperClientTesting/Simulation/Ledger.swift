@@ -82,8 +82,8 @@ struct Ledger {
     /// Words that need not be in any text, because a device deleted their object without having received them, and the server could
     /// not know this (docs/decisions, record 71).
     private(set) var unseen: Set<String> = []
-    /// For each object, the words that a restored server lacks and that no device has given back yet. If the object is deleted
-    /// before that, the device that deletes it may not have seen them.
+    /// For each object, the words that a restored server lacks and that no device has pushed again yet. If the object is deleted
+    /// before that, the device that deletes it may not have seen these words.
     private var unrestored: [UniqueID: Set<String>] = [:]
     /// Words that may occur twice in a text (``mayDouble(_:)``).
     private(set) var doubled: Set<String> = []

@@ -126,7 +126,7 @@ extension Life {
 
     private func changeRecipe(_ index: Int) throws {
         let device = devices[index]
-        // Most changes concern the same recipes on all devices, so that devices often change one at the same time.
+        // Most changes concern the first two recipes, so that devices often change the same recipe at the same time.
         let recipes = try device.shown(Recipe.objectType).sorted()
         let isCommon = generator.isTrue(withProbability: 0.7)
         guard let id = generator.element(of: isCommon ? Array(recipes.prefix(2)) : recipes) else {
@@ -354,7 +354,7 @@ extension Life {
     private func restoreServer() throws {
         guard let backup = generator.element(of: backups) else { return backups.append(server.core.backUp()) }
         let signingOut = generator.isTrue(withProbability: 0.3)
-        note("restores a backup\(signingOut ? ", signing out" : "")")
+        note("the server is restored from a backup\(signingOut ? ", and all devices are signed out" : "")")
         for device in devices { ledger.mayDouble(try device.unansweredWords(server.core.accounts[0].scope)) }
         server.core.restore(backup, signingOut: signingOut)
         ledger.readRestored(server.core.accounts[0].scope)

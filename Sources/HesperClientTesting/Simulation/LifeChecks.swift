@@ -28,7 +28,7 @@ extension Life {
         for (id, words) in try device.shownWords() {
             let unknown = words.filter(ledger.unknown.contains)
             if !unknown.isEmpty {
-                fail("\(device.name) reports synced, but the server never had \(unknown) of \(id)")
+                fail("\(device.name) reports that everything is synced, but the server never had \(unknown) of \(id)")
             }
         }
     }

@@ -84,9 +84,10 @@ extension Life {
         }
     }
 
-    /// Checks the attachments of recipes that people set: such a property is an attachment that somebody set it to, or nil if
-    /// somebody set it to nil. Properties that the server rejected are left out, because the app shows the rejected changes to the
-    /// user. If a device was revoked, a property may have an earlier value, whose attachment may have been deleted since.
+    /// Checks each property of a recipe that is an attachment and that somebody changed. Its value must be an attachment to which
+    /// somebody set it, or nil if somebody set it to nil. Properties that the server rejected are left out, because the app shows
+    /// the rejected changes to the user. If a device was revoked, a property may have an earlier value, whose attachment may have
+    /// been deleted since.
     func checkRecipeFiles(_ scope: MemoryScope) throws {
         let shelved = try shelvedAttributes()
         for (id, properties) in ledger.recipeFiles.sorted(by: { $0.key < $1.key }) {
@@ -103,7 +104,9 @@ extension Life {
                 }
                 if case .entity(.attachment(let attachment), .some)? = scope.states[file] {
                     let hash = attachment[.sha256]?.json.string ?? ""
-                    if !actions.hashes.contains(hash) { fail("\(name) is \(file), to which nobody set it") }
+                    if !actions.hashes.contains(hash) {
+                        fail("\(name) is \(file), but nobody set it to that attachment")
+                    }
                 } else if !ledger.movedFiles.contains(file), shelved[file] == nil {
                     fail("\(name) is \(file), which was deleted")
                 }

@@ -136,7 +136,7 @@ extension Entity {
 }
 
 extension LocalObject {
-    /// The attributes that are texts, which the server merges, as the app sees them.
+    /// The texts of the object as the app sees them.
     var mergedTexts: [String] {
         visible.sorted { $0.key < $1.key }.compactMap { attribute, cell in
             AttributeName.isText(attribute) ? cell.value.json.string : nil

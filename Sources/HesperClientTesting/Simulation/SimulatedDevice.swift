@@ -52,7 +52,8 @@ final class SimulatedDevice {
     var answeredAtClock = Timestamp(clamping: 0)
     /// The time of the device's clock at which the last sync request was sent.
     var pushedAt = Timestamp(clamping: 0)
-    /// The time at which a sync was last requested. A request of the user also resends the changes that wait for space.
+    /// The time of the device's clock at which the user last requested a sync. Such a sync also resends the changes that wait for
+    /// space.
     var askedAt = Timestamp(clamping: 0)
     /// The text that somebody is editing. It is saved later.
     var draft: Draft?
@@ -260,8 +261,8 @@ final class SimulatedDevice {
         try database.read { try $0.ids(type, onlyShown: true) }
     }
 
-    /// Whether the device has finished: nothing is unsent, the digest is the server's, all bytes are transferred, no retry is
-    /// scheduled, and the status says so.
+    /// Whether the device has finished: it awaits no response, all bytes are transferred, it reports that everything is synced, and
+    /// its digest is the server's.
     func isSettled(_ digest: Digest) throws -> Bool {
         guard !core.isBusy, !isTransferring, transferStatus == TransferStatus() else { return false }
         return try saysSynced() && database.read { try $0.sync.digest } == digest

@@ -1,5 +1,5 @@
-/// A picture in the text of a note, such as `![Rome](attachment:c9a646d3-9c61-4cb7-bfcd-ee2522c8f633)` (protocol.md, Pictures in
-/// texts). `Public/js/model/marks.js` finds the same marks.
+/// The mark of a picture in the text of a note, such as `![Rome](attachment:c9a646d3-9c61-4cb7-bfcd-ee2522c8f633)` (protocol.md,
+/// Pictures in texts). `Public/js/model/marks.js` finds the same marks.
 package struct AttachmentMark: Equatable {
     /// The range of the mark in the bytes of the text.
     package let range: Range<Int>

@@ -5,7 +5,7 @@ import Foundation
 /// Foundation's own NFC is not used. On Linux it confuses a letter beyond U+FFFF with the letter that has the same lower 16 bits
 /// (U+1042D U+0308 becomes U+04EC). Its time is also quadratic in the number of successive combining marks.
 public enum CanonicalForm {
-    /// Converts `text` to NFC as specified in Unicode 3.11 (D117), in nearly linear time.
+    /// Converts `text` to NFC (Unicode, 3.11, D117), in nearly linear time.
     public static func composed(_ text: String) -> String {
         var composed: [Unicode.Scalar] = []
         var starter: Int?
@@ -52,7 +52,7 @@ public enum CanonicalForm {
         return composition
     }
 
-    /// The scalars of `text` in NFD: each scalar is decomposed, then marks are put into canonical order (Unicode 3.11, D109).
+    /// The scalars of `text` in NFD: each scalar is decomposed, then marks are put into canonical order (Unicode, 3.11, D109).
     private static func decomposed(_ text: String) -> [Unicode.Scalar] {
         var result: [Unicode.Scalar] = []
         var marks: [(scalar: Unicode.Scalar, order: UInt8)] = []

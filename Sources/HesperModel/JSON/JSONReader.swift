@@ -264,10 +264,10 @@ extension JSONReader {
         {
             index += 2
             let low = try unit()
-            guard (0xdc00...0xdfff).contains(low) else { throw malformed("a surrogate has no counterpart") }
+            guard (0xdc00...0xdfff).contains(low) else { throw malformed("a \\u escape is an unpaired surrogate") }
             code = 0x10000 + (code - 0xd800) << 10 + (low - 0xdc00)
         }
-        guard let scalar = Unicode.Scalar(code) else { throw malformed("a surrogate has no counterpart") }
+        guard let scalar = Unicode.Scalar(code) else { throw malformed("a \\u escape is an unpaired surrogate") }
         return String(Character(scalar))
     }
 }

@@ -1,8 +1,8 @@
 /// One attribute of one object, set to a value at a clock (merge.md, Edits).
 public struct Edit: Sendable, Equatable {
     public let attribute: Attribute
-    /// The value that the edit sets. Nil if thinning dropped it after it was superseded; the attribute and the clock of the edit are
-    /// kept.
+    /// The value that the edit sets. Nil if the value was superseded and thinning dropped it; the attribute and the clock of the
+    /// edit are kept.
     public let value: Value?
     /// The clock of the edit. Nil for attributes that are set once.
     public let clock: Clock?
@@ -27,8 +27,8 @@ public struct Parcel: Sendable, Equatable {
     public var missingAncestors: [Clock]
     /// Whether the server made the edits of the parcel.
     public var isServerMade: Bool
-    /// Whether the server made the parcel to keep the words of a deleted note in a new note (merge.md, Deleting). Such a parcel is
-    /// not attributed to any device.
+    /// Whether the server made the parcel to keep the words of a deleted object in a new object (merge.md, Deleting). Such a parcel
+    /// is not attributed to any device.
     public var isRescue: Bool
 
     public init(

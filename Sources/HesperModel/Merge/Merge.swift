@@ -1,7 +1,8 @@
 /// Merges one push into a scope: a pure function of the push, the contents of the bag, and the time (merge.md, One push).
 ///
-/// Deletions are applied first, then registers and new objects, then the rescues of texts. At the end, the names of tags are
-/// made unique, and edits that add an attachment to a second object are rejected. Invalid fields are rejected one by one.
+/// Deletions are applied first, then registers and new objects. Then new objects are created from words that the deletions had
+/// not seen. At the end, the names of tags are made unique, and edits that add an attachment to a second object are rejected.
+/// Invalid fields are rejected one by one.
 public struct Merge {
     private var draft: ScopeDraft
     private var texts = MergeTexts()

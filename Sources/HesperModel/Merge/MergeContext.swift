@@ -41,7 +41,8 @@ extension Merge {
         /// Text merges that were computed before the scope was locked. If nil, texts of any size are merged while the scope is
         /// locked.
         public var texts: PreparedTexts?
-        /// The maximum total size of the texts that are merged while the scope is locked, in bytes. Larger texts must be in `texts`.
+        /// The maximum total size, in bytes, of the texts that are merged while the scope is locked. Merges beyond this size must
+        /// be in `texts`.
         public var textBytes = 256 << 10
         /// The maximum size of the stored bodies that a merge loads into memory, in bytes.
         public var loadBytes = 256 << 20

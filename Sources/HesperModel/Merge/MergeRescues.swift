@@ -86,8 +86,8 @@ struct MergeRescues {
         return made
     }
 
-    /// Creates a note with the text, the tags and the attachments of another note. The edits keep their clocks. An attachment is
-    /// left out if another live object has it.
+    /// Creates a note with the text, the tags and the attachments of the deleted note. The edits keep their clocks. An attachment
+    /// is left out if another live object has it.
     private func make(_ id: UniqueID, from note: Note, in draft: inout ScopeDraft) throws {
         var edits: [Edit] = []
         if let date = note.creationDate { edits.append(Edit(.creationDate, .date(date), at: nil)) }
@@ -113,7 +113,8 @@ struct MergeRescues {
         draft.set(id, .entity(entity))
     }
 
-    /// Creates an object with the type of another app's object and its texts that have unseen words. The edits keep their clocks.
+    /// Creates an object with the type of the deleted app object, and with those of its texts that have unseen words. The edits
+    /// keep their clocks.
     private func make(
         _ id: UniqueID, _ type: ObjectType, from original: Entity, _ texts: [Attribute], in draft: inout ScopeDraft
     ) throws {

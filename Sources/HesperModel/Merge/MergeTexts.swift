@@ -1,5 +1,5 @@
 /// Decides which version of a text is current after a push. The decision depends on the versions from which the pushed text
-/// descends (merge.md, Text). A text is that of a note, or one of the texts of an app's own object.
+/// descends (merge.md, Text). A text is the text of a note, or one of the texts of an app's own object.
 struct MergeTexts {
     /// The texts that lost words, in the order in which they were merged.
     private(set) var lost: [LostText] = []
@@ -9,7 +9,7 @@ struct MergeTexts {
     private var unmerged: Set<LostText> = []
     /// The pushed texts from which other texts in the bag descend.
     private var history: Set<LostText> = []
-    /// For each pushed text: its words that the current text lacks, and the clock of the current text.
+    /// For each pushed text that lost words in its merge: these words, and the clock of the text that was current after the merge.
     private var superseded: [LostText: ([TextMerge.Superseded], by: Clock)] = [:]
     /// The total size of the texts that were merged without preparation, in bytes.
     private var mergedBytes = 0
@@ -44,8 +44,8 @@ struct MergeTexts {
         case unknown
     }
 
-    /// Adds a pushed text to an object, and determines which text is current. If the current text does not have the greatest clock,
-    /// the text is added once more with a new clock of the server, so that the fold yields it.
+    /// Adds a pushed text to an object, and determines which text is current. If that text does not have the greatest clock, it is
+    /// added once more with a new clock of the server, so that the fold yields it.
     mutating func merge(
         _ text: Incoming, into entity: inout Entity, parcel: Int, in draft: inout ScopeDraft
     ) throws {
@@ -248,8 +248,8 @@ struct MergeTexts {
         let isMerged =
             current.node == draft.context.server && !unmerged.contains(text) && !history.contains(text)
         var field = Receipt.Field(isMerged ? .merged : .superseded, clock: current)
-        // The locations of the superseded words refer to the text that resulted from this merge. If another text of the same push
-        // has replaced that text, the locations are no longer valid, and the words are omitted.
+        // The locations of the superseded words refer to the text that was current after the pushed text was merged. If another
+        // text of the same push has replaced it, the locations are no longer valid, and the words are omitted.
         if let (words, result) = superseded[text], result == current { field.superseded = words }
         return field
     }

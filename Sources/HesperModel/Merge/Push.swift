@@ -26,7 +26,7 @@ public struct Push: Sendable, Equatable {
         }
     }
 
-    /// The maximum number of bytes that the push stores. It is six times the estimate, because JSON may escape one byte as six
+    /// The maximum number of bytes that the push stores. It is six times ``byteCount``, because JSON may escape one byte as six
     /// bytes.
     var maximumStoredBytes: Int { 6 * byteCount }
 
@@ -34,7 +34,7 @@ public struct Push: Sendable, Equatable {
     /// great.
     private static let editBytes = 96
 
-    /// The nodes of all clocks in the push.
+    /// The nodes of the clocks of all edits and text bases in the push.
     public var nodes: Set<NodeID> {
         var nodes: Set<NodeID> = []
         for case .change(let change) in elements {
@@ -59,7 +59,7 @@ public struct Change: Sendable, Equatable {
     /// The JSON Pointer of the element in the request, for example `/changes/notes/0`.
     public let pointer: String
     public var edits: [Edit]
-    /// For each pushed text, the texts from which it descends. Texts without an entry state no ancestors.
+    /// For each pushed text, the texts from which it descends. If a text has no entry, the sender stated no ancestors of it.
     public var ancestries: [Attribute: TextAncestry]
     /// Whether each pushed text replaces the current text even if the sender had not read the current text.
     public var replacesUnread = false

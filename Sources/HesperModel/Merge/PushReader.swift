@@ -200,11 +200,12 @@ public enum PushReader {
             guard case .string(let text) = json, type == .note else {
                 throw invalid(
                     "textSeen",
-                    "the clock of the text that was seen, or empty if there was none, and is allowed only for notes")
+                    "the clock of the text that was seen, or an empty string if there was none, and is allowed only for notes"
+                )
             }
             seen = [:]
             if !text.isEmpty {
-                guard let clock = Clock(text) else { throw invalid("textSeen", "a clock or empty") }
+                guard let clock = Clock(text) else { throw invalid("textSeen", "a clock or an empty string") }
                 seen = [.text: clock]
             }
         }
@@ -237,7 +238,7 @@ extension Entity {
     ) throws(Problem) -> [Edit] {
         let json: JSON
         do { json = try JSONReader.read(body) } catch {
-            // The error is replaced, because the reader's error blames an invalid request, but here the stored data is invalid.
+            // The error is replaced, because the reader's error is for an invalid request, but here the stored data is invalid.
             throw Problem(.internalError, "The stored body of \(id) is damaged: \(error.detail)")
         }
         guard case .object(let object) = json else {

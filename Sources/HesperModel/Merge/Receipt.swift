@@ -28,8 +28,8 @@ public struct Receipt: Sendable, Equatable {
         public var outcome: Outcome
         /// The clock of the field's current value; nil if the field has no value.
         public var clock: Clock?
-        /// For a text: the words of the pushed text that the current text lacks. Each entry also states where in the current text
-        /// the words are that replaced them. The entries are ordered by this location.
+        /// For a text: the words of the pushed text that the current text lacks. Each entry also has the location, in the current
+        /// text, of the words that replaced them. The entries are ordered by this location.
         public var superseded: [TextMerge.Superseded] = []
         public var problem: Problem?
 

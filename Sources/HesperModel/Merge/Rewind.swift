@@ -48,7 +48,8 @@ public struct Rewind: Sendable {
         /// The version to restore; nil to restore the default. The default is restored if all edits of the register are undone, or
         /// if the values of all other edits were thinned away.
         public let version: Version?
-        /// Whether an older value is restored, because the value that was current before the undone edits was thinned away.
+        /// Whether an older value or the default is restored, because the value that would be current without the undone edits was
+        /// thinned away.
         public let isOlder: Bool
     }
 
@@ -57,7 +58,7 @@ public struct Rewind: Sendable {
         case delete
         /// Restore these registers.
         /// - Parameter isPartial: whether some of the device's edits cannot be undone. These are edits of immutable attributes,
-        ///   and the name of a tag that never had another name.
+        ///   and of the name of a tag that never had another name.
         case restore([Restoration], isPartial: Bool)
     }
 

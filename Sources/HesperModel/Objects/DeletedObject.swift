@@ -4,7 +4,8 @@ public struct DeletedObject: Sendable, Equatable {
     public let objectType: ObjectType
     /// For a tag that was merged into another tag: the other tag's ID.
     public private(set) var mergedInto: UniqueID?
-    /// For a note or an app's own object: the new object with the words that the deleting device had not seen. This ID is not part of the digest.
+    /// For a note or an app's own object: the ID of the new object with the words that the deleting device had not seen. This ID is
+    /// not part of the digest.
     public private(set) var rescuedInto: UniqueID?
     public private(set) var deletionDate: Timestamp
 

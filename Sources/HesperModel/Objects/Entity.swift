@@ -42,7 +42,7 @@ public enum Entity: Sendable, Equatable {
     /// sent nor counted.
     public var exists: Bool { content.exists }
 
-    /// Applies an edit: the value with the greatest clock of each attribute wins. The order of edits does not matter.
+    /// Applies an edit: for each attribute, the value with the greatest clock wins. The order of edits does not matter.
     /// - Returns: whether anything changed.
     @discardableResult
     public mutating func fold(_ edit: Edit) -> Bool {

@@ -22,7 +22,7 @@ public struct ObjectType: Hashable, Sendable {
     public var isAppDefined: Bool { self != .note && self != .tag && self != .attachment }
 }
 
-/// The rule for names of types and attributes that apps define.
+/// The rule for the names of the types, attributes, texts and files that apps define.
 public enum Name {
     /// Whether a name matches `[A-Za-z][A-Za-z0-9_.-]{0,63}` (merge.md, Edits).
     public static func isValid(_ name: String) -> Bool {

@@ -5,7 +5,7 @@ struct TermScalar {
     enum Kind: UInt32 {
         /// The scalar separates terms.
         case separator
-        /// The scalar is ignored: an accent, a point or a joiner.
+        /// The scalar is ignored: an accent, a Hebrew point or a joiner.
         case ignored
         /// The scalar is part of a word. A word is one term.
         case word

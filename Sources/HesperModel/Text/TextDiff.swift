@@ -9,7 +9,7 @@ struct TextHunk: Equatable, Sendable {
     /// Whether the hunk is only an insertion or only a deletion.
     var isPure: Bool { base.isEmpty != side.isEmpty }
 
-    /// The hunk without the tokens (or lines) at the start and at the end of its two ranges that are equal in both ranges. Equal
+    /// The hunk without the equal tokens (or lines) with which its two ranges begin, and without those with which they end. Equal
     /// tokens have equal numbers.
     func trimmed(_ numbers: ArraySlice<Int32>, _ sideNumbers: ArraySlice<Int32>, budget: inout TextBudget) -> TextHunk {
         var (start, sideStart) = (base.lowerBound, side.lowerBound)

@@ -178,8 +178,8 @@ struct TextGap {
         start > 0 ? insertion.isBreak(start - 1) : startsLine
     }
 
-    /// Both insertions, one after the other. If the first ends with the last line break of the text, that line break is moved
-    /// to the end of the second.
+    /// Both insertions, one after the other. If both begin with a line break, and the first also ends with one, that line break
+    /// is moved to the end of the second, unless the second already ends with one.
     private func joined(_ one: TextInsertion, _ other: TextInsertion) -> [TextInsertion] {
         guard endsLine, isLeading(one), one.count > 1, one.endsWithBreak, other.beginsWithBreak else {
             return [one, other]

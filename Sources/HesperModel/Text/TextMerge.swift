@@ -29,8 +29,8 @@ public enum TextMerge {
     /// The result of a merge.
     public struct Outcome: Sendable, Equatable {
         public var text: String
-        /// The words of the older text that the merged text lacks. Each entry also states where in the merged text the words are
-        /// that replaced them. The entries are ordered by this location.
+        /// The words of the older text that the merged text lacks. Each entry also has the location, in the merged text, of the
+        /// words that replaced them. The entries are ordered by this location.
         public var superseded: [Superseded] = []
     }
 
@@ -72,8 +72,8 @@ public enum TextMerge {
             text: String(decoding: weave.output.bytes, as: UTF8.self), superseded: superseded(weave))
     }
 
-    /// The replacements in the older text that were not used because the newer text replaced the same words. If the newer
-    /// replacement contains all words of a replacement, that replacement is left out.
+    /// The replacements in the older text that were not used because the newer text replaced the same words. A replacement is
+    /// left out if the newer text's replacement contains all its words.
     private static func superseded(_ weave: TextWeave) -> [Superseded] {
         if weave.contests.isEmpty { return [] }
         var superseded: [Superseded] = []

@@ -34,8 +34,8 @@ struct TextSide {
     /// Whether the side kept any word in a range of the base.
     func keepsWords(of range: Range<Int>) -> Bool { keptWords[range.upperBound] > keptWords[range.lowerBound] }
 
-    /// Whether a hunk changes a line of the base, rather than only the text above or below the line. A hunk that inserts a line that
-    /// was moved from another place does not change the line.
+    /// Whether a hunk changes a line of the base, rather than only the text above or below the line. A hunk that inserts a line
+    /// moved from another place does not change the line.
     func isChange(_ hunk: TextHunk, of line: Range<Int>) -> Bool {
         guard line.lowerBound <= hunk.base.lowerBound, hunk.base.upperBound <= line.upperBound, !line.isEmpty,
             !containsMovedLine(hunk.side)

@@ -82,8 +82,8 @@ struct Evernote: SourceReader {
 }
 
 extension AttachmentCollector {
-    /// The text of a record, in which each link to a picture of the note is replaced with a mark. Pictures of the record to which
-    /// the text has no link are added at the end of the text.
+    /// Adds the files of a record as attachments, and returns the text of the record with its links replaced (``LinkRewriter``).
+    /// Marks of pictures to which the text has no link are added at the end of the text.
     /// - Parameter resolve: returns the targets of links that do not refer to files of the record.
     mutating func rewrite(_ record: MarkupRecord.Note, _ resolve: (LinkMention) -> LinkRewriter.Target?) -> String {
         var added: [String: SourceAttachment] = [:]

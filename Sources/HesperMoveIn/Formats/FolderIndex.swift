@@ -1,7 +1,7 @@
 import HesperModel
 
-/// Finds the files in a folder to which links in its notes lead. Upper and lower case are not distinguished, because many file
-/// systems do not distinguish them.
+/// Finds the file to which a link in a note leads. Upper and lower case are not distinguished, because many file systems do not
+/// distinguish them.
 struct FolderIndex {
     private var byPath: [String: Int] = [:]
     private var byName: [String: [Int]] = [:]
@@ -33,7 +33,8 @@ struct FolderIndex {
     }
 
     /// The index of the file to which a link leads; nil if there is no such file. The target is looked up relative to the note's
-    /// folder, then relative to the whole folder. The target of a link in double brackets is then looked up by name and by alias.
+    /// folder, then relative to the root of the source. The target of a link in double brackets is then looked up by name and by
+    /// alias.
     func file(of link: FileLink, in note: SourceFile) -> Int? {
         let folders = note.folders
         for target in link.targets {

@@ -52,7 +52,7 @@ struct Joplin: SourceReader {
 
     private func entry(_ file: SourceFile, _ hashes: FileHashes) throws -> SourceEntry {
         guard let item = JoplinItem(try file.text()) else {
-            throw SourceNote.Rejected(reason: "It is not an item of Joplin.")
+            throw SourceNote.Rejected(reason: "It is not a Joplin item.")
         }
         guard !item.isSet("encryption_applied") else {
             throw SourceNote.Rejected(reason: "It is encrypted. Wait until Joplin has decrypted it, and export again.")

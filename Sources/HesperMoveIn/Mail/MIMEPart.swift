@@ -45,7 +45,7 @@ public struct MIMEPart: Sendable {
             return
         }
         guard depth < MIMEPart.maximumDepth else {
-            throw MailError("The message has parts within parts on more than \(MIMEPart.maximumDepth) levels.")
+            throw MailError("The parts of the message are nested more than \(MIMEPart.maximumDepth) levels deep.")
         }
         var parts: [MIMEPart] = []
         for part in MIMEPart.split(body, at: boundary) {

@@ -33,7 +33,7 @@ public struct MIMEType: Sendable, Equatable {
         self.init(name: name, parameters: MIMEType.decoded(raw))
     }
 
-    /// Joins parameters that are split into several, and decodes encoded parameters.
+    /// Joins values that are split into several parameters, and decodes encoded values.
     private static func decoded(_ raw: [String: String]) -> [String: String] {
         var parameters: [String: String] = [:]
         let bases = Set(raw.keys.map { String($0.prefix { $0 != "*" }) })

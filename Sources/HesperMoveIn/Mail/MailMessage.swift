@@ -1,6 +1,6 @@
 /// The parts of an e-mail message that become a note: the subject, the text and the attached files.
 ///
-///     let message = try MailMessage(bytes) { html in Markdown of html }
+///     let message = try MailMessage(bytes) { html in try markdown(of: html) }
 ///     message.subject        // "Grüße"
 ///     message.attachments    // the files, decoded
 public struct MailMessage: Sendable {

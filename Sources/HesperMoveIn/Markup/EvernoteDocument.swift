@@ -9,7 +9,7 @@ struct EvernoteDocument {
     private let staging: String
     private let limit: Int64
     private static let chunk = 256 << 10
-    /// The maximum number of invalid notes in a file. The rest of the file is then not read.
+    /// The maximum number of invalid notes in a file. When it is reached, the rest of the file is not read.
     private static let maximumBroken = 1_000
 
     init(_ source: Int, _ staging: String, _ limit: Int64) {

@@ -11,9 +11,9 @@ protocol MarkupHandler: AnyObject {
 
 /// Parses XML or HTML in pieces with libxml2, and passes elements and text to a handler. No tree is built.
 ///
-/// Documents are not trusted. No other files are loaded, and document types and declared entities are not read. The nesting depth
-/// is limited. The size limits of libxml2 apply, because `XML_PARSE_HUGE` is not set. In XML, only the five predefined entities are
-/// known. In HTML, the entities of HTML 4 are known.
+/// Documents are not trusted. No other files are loaded, such as external document types. In XML, only the five predefined entities
+/// are known, and the declaration of an entity stops the parser. In HTML, the entities of HTML 4 are known. The nesting depth is
+/// limited. The size limits of libxml2 apply, because `XML_PARSE_HUGE` is not set.
 final class MarkupParser {
     enum Language {
         case xml
@@ -119,7 +119,7 @@ final class MarkupParser {
         guard problem == nil, let name else { return }
         depth += 1
         guard depth <= MarkupParser.maximumDepth else {
-            return stop("Its elements are nested more than \(MarkupParser.maximumDepth) deep.")
+            return stop("Its elements are nested more than \(MarkupParser.maximumDepth) levels deep.")
         }
         handler.start(String(cString: name), attributes)
     }

@@ -14,7 +14,7 @@ public struct MarkupTask: Sendable {
     public let work: String
     /// The index of the first file to parse. The files before it are skipped.
     public let start: Int
-    /// Checks whether the process may continue. It must be called at intervals while the process runs.
+    /// Throws an error if the process must not continue. The runner must call it at intervals while the process runs.
     public let check: @Sendable () throws -> Void
 
     public init(work: String, start: Int, check: @escaping @Sendable () throws -> Void = {}) {

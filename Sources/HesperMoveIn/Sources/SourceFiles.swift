@@ -147,7 +147,7 @@ struct SourceFiles: Sendable {
             return
         }
         guard !file.parts.contains(where: { $0.isEmpty || $0 == ".." }) else {
-            unreadable.append((file.path, "Its path is outside the archive."))
+            unreadable.append((file.path, "Its path in the archive is invalid."))
             return
         }
         files.append(
@@ -177,7 +177,7 @@ private struct UnpackedFile {
     /// Whether the file is hidden, or is metadata that macOS added.
     var isHidden: Bool { parts.contains { $0.hasPrefix(".") && $0 != ".." } || parts.first == "__MACOSX" }
 
-    /// Writes the contents to a temporary file, unless they are too large or not needed.
+    /// Writes the contents to a temporary file, unless the file is hidden or too large.
     mutating func unpack(
         from zip: ZipReader, _ limits: SourceLimits, _ space: inout TemporarySpace, in staging: Staging
     ) throws {

@@ -44,7 +44,7 @@ public struct SourceLimits: Sendable {
     }
 
     var tooManyEntries: MoveInError {
-        MoveInError("It has more than \(entries) files or notes, which is the maximum. Split it.")
+        MoveInError("The source has more than the maximum of \(entries) files or notes. Split it.")
     }
 
     /// The maximum size of a file with this name, in bytes.

@@ -37,7 +37,7 @@ struct TemporarySpace {
         byteCount += Int64(count)
         guard byteCount <= limits.temporaryBytes else {
             throw MoveInError(
-                "It has more than \(limits.temporaryBytes) bytes when it is unpacked, which is the maximum. Split it.")
+                "The unpacked source has more than the maximum of \(limits.temporaryBytes) bytes. Split it.")
         }
         if before == 0 || before / TemporarySpace.step != byteCount / TemporarySpace.step { try check() }
     }

@@ -441,7 +441,9 @@ final class Connection {
                 timeout.extend(by: .seconds(1))
             case 0:
                 throw markBroken(
-                    .lost(cancellations > 0 ? "no response in time, nor to a cancel request" : "no response in time"))
+                    .lost(
+                        cancellations > 0
+                            ? "no response in time, and no response to a cancel request" : "no response in time"))
             default: guard errno == EINTR else { throw markBroken(.lost(String(cString: strerror(errno)))) }
             }
         }

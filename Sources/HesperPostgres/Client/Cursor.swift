@@ -9,7 +9,7 @@ final class Cursor {
     private var isAtEnd = false
 
     /// The number of rows in the first batch, and the minimum number of rows in each later batch. It is small because a row may
-    /// have a megabyte.
+    /// be as large as a megabyte.
     private static let firstBatch: Int32 = 16
     /// The maximum number of rows in a batch, even if all rows so far were small.
     private static let greatestBatch: Int32 = 128

@@ -1,7 +1,7 @@
 import CPostgres
 import HesperStore
 
-/// An error of a connection, with its SQLSTATE (PostgreSQL, Appendix A). Its texts are for the log only.
+/// An error of a connection, with its SQLSTATE (PostgreSQL, Appendix A). Its ``description`` is for the log only.
 struct PostgresError: Error, Sendable, Equatable {
     /// The SQLSTATE: five characters, of which the first two are the class of the error. A lost connection has the class 08.
     let sqlState: String

@@ -41,7 +41,7 @@ final class PostgresListener: Sendable {
         thread.start()
     }
 
-    /// Ends the listener. Its thread ends within some hundred milliseconds.
+    /// Ends the listener. Its thread ends within a few hundred milliseconds.
     func close() { isClosed.withLockedValue { $0 = true } }
 
     private var isOver: Bool { isClosed.withLockedValue { $0 } }

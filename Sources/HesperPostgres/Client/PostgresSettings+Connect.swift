@@ -4,7 +4,7 @@ import Foundation
 extension PostgresSettings {
     private static let keepOpenSSL: Void = postgres_disable_openssl_cleanup()
 
-    /// Starts a connection and waits for its result, which the caller must check. Nil if memory is exhausted.
+    /// Connects and returns the connection. The caller must check its status. Returns nil if memory is exhausted.
     func connect() -> OpaquePointer? {
         PostgresSettings.keepOpenSSL
         let parameters = parameters

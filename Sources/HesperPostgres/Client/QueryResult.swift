@@ -34,6 +34,7 @@ final class QueryResult {
     func misread(_ column: Int32, as what: String) {
         let name = PQfname(handle, column).map { String(cString: $0) } ?? "\(column)"
         misread =
-            misread ?? .damaged("column \(name) has the type \(PQftype(handle, column)) and cannot be read as \(what)")
+            misread
+            ?? .damaged("column \(name) has the type with OID \(PQftype(handle, column)) and cannot be read as \(what)")
     }
 }

@@ -142,7 +142,7 @@ public struct SQLiteSalvage: Sendable {
             try rebuild.run()
             if !rebuild.incomplete.isEmpty {
                 report.append(
-                    "\(email): parts of the history are lost, for this number of objects: \(rebuild.incomplete.count).")
+                    "\(email): objects whose history is incomplete: \(rebuild.incomplete.count).")
             }
             let lost = try missing(named[scope] ?? [], scope, database)
             guard !lost.isEmpty else { continue }

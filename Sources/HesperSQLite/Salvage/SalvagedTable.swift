@@ -3,7 +3,7 @@ import GRDB
 import HesperModel
 import HesperStore
 
-/// A table of a new database into which rows of a damaged database are copied. The pages of the damaged database do not tell
+/// A table of a new database into which rows of a damaged database are copied. The pages of the damaged database do not record
 /// to which table a row belongs, so each table recognizes its rows by their values.
 struct SalvagedTable {
     private struct Column {

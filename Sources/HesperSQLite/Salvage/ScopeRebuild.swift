@@ -250,7 +250,7 @@ struct ScopeRebuild {
 }
 
 extension [Edit] {
-    /// The edits of an object in parcels with at most one text each.
+    /// The edits of an object, divided into parcels. Each parcel has at most one text.
     fileprivate var parcels: [[Edit]] {
         let texts = filter(\.attribute.isText)
         let first = filter { !$0.attribute.isText } + texts.prefix(1)

@@ -1,7 +1,7 @@
 import HesperStore
 import Logging
 
-/// The resources for accounts, devices and access tokens. They share the limits on attempts and the limit on concurrent password
+/// The resources for accounts, devices and access tokens. They share the limits on sign-in attempts and on concurrent password
 /// hashes.
 struct AccountResources: Resource {
     let firstAccount = FirstAccount()

@@ -68,7 +68,8 @@ struct Accounts: Resource {
         Task { [store] in
             do { try await store.scrub() } catch {
                 request.logger.warning(
-                    "Data of a deleted account may remain in the database file", metadata: ["error": "\(error)"])
+                    "Erasing the data of a deleted account failed; some of it may remain in the database file",
+                    metadata: ["error": "\(error)"])
             }
         }
         return Response(status: .noContent, headers: request.cookie?.signOutFields ?? [:])

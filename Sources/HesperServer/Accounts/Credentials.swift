@@ -29,8 +29,8 @@ struct Credentials: Sendable {
         return try read(&fields, email: email, passwordBytes: Limits.passwordBytes, isSignUp: true)
     }
 
-    /// Parses a sign-in. It does not apply the rules that new addresses and passwords must follow, because these rules may have
-    /// been different when the account was created.
+    /// Parses a sign-in. The rules for new addresses and passwords are not applied, because they may have been different when the
+    /// account was created.
     static func signIn(_ json: JSON) throws(Problem) -> Credentials {
         var fields = try Fields(json)
         let email = try fields.string("email", bytes: 0...Limits.emailBytes)

@@ -27,7 +27,9 @@ struct EmailVerifications: Resource {
         }
         guard account.emailVerificationDate == nil else { return Response(status: .noContent) }
         guard !emails.isAvailable || MailAddress(account.email) != nil else {
-            throw Problem(.forbidden, "No e-mail can be sent to \(account.email): its syntax is not supported.")
+            throw Problem(
+                .forbidden,
+                "No e-mail can be sent to \(account.email), because the syntax of the address is not supported.")
         }
         try emails.send(AccountEmail(kind: .emailVerification, address: account.email), from: request.address)
         return Response(status: .accepted)

@@ -72,8 +72,8 @@ struct ForgottenPasswords: Resource {
             title: "Hesper: check your e-mail",
             body: """
                 <h1>Check your e-mail</h1>
-                <p>If an account has this address, and the address is verified, a link was sent. The link works once, within
-                an hour.</p>
+                <p>If an account has this address, and the address is verified, a link was sent. The link can be used once,
+                within an hour.</p>
                 <p>No e-mail? Check your spam folder. If it is not there, ask the operator of this server for a
                 <a href="\(CodeLink.reset.path)">code</a>.</p>
                 \(HTMLPage.webAppLink("Back to notes", hasWebApp: hasWebApp))

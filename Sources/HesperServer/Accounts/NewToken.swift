@@ -13,8 +13,8 @@ public struct NewToken: Sendable {
         token = .randomForAddress()
         device = Device(
             node: .random(), account: account, name: name, appVersion: nil, userAgent: nil, creationDate: date,
-            // A use is recorded only if the date of the last use is at least a minute ago. The date is therefore long past at
-            // first, so the first use of the token is always recorded.
+            // A use is recorded only if the last use was at least a minute ago. The initial value is therefore a date long ago, so
+            // that the first use of the token is recorded.
             lastUseDate: Timestamp(clamping: 0), access: access)
     }
 

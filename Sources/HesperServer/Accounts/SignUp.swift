@@ -14,7 +14,7 @@ struct SignUp: Sendable {
     private enum Grant: Sendable {
         /// The sign-up policy allows anyone to create an account.
         case open
-        /// The request has the secret of the link for the first account, which is valid only while there is no account.
+        /// The request has the secret of the link for the first account. The secret is valid only while there is no account.
         case first
         /// The request has an invitation, which is used up when the account is created.
         case invited(TokenHash)

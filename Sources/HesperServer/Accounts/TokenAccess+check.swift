@@ -15,7 +15,7 @@ extension TokenAccess {
                 .insufficientScope,
                 """
                 This access token is restricted to a tag. It can only be used to read and write single notes, to list notes \
-                with the parameter sort, and to get its tag with the parameter name.
+                with the query parameter sort, and to look up its tag with the query parameter name.
                 """)
         }
         guard allows(rule.scope) else {

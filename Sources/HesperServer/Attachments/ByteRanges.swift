@@ -27,7 +27,7 @@ enum ByteRanges {
         guard !ranges.isEmpty else {
             throw Problem(
                 .rangeNotSatisfiable,
-                "No byte of the range \(text.prefix(100)) exists. The content has \(byteCount) bytes.",
+                "The range \(text.prefix(100)) is outside the content, which has \(byteCount) bytes.",
                 at: "Range", context: ["byteCount": .integer(byteCount)])
         }
         return merged(ranges)

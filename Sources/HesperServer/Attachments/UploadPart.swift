@@ -8,7 +8,7 @@ struct UploadPart: Sendable {
     static let mediaType = "application/partial-upload"
 
     let fields: UploadFields
-    /// The number of bytes that the client has uploaded before.
+    /// The number of bytes that the client sent in earlier requests, according to `Upload-Offset`.
     let offset: Int64
 
     /// - Throws: ``Problem`` if a header is missing or invalid.
@@ -35,7 +35,7 @@ struct UploadPart: Sendable {
     /// Appends the body of a request to a staged upload, and checks it against the header `Content-Digest`.
     /// - Parameters:
     ///   - limit: the maximum length of the upload.
-    ///   - tooLarge: the error if it is exceeded.
+    ///   - tooLarge: the error if `limit` is exceeded.
     /// - Returns: the new length of the upload.
     /// - Throws: ``UploadMissing`` if the upload does not exist.
     static func append(

@@ -52,8 +52,8 @@ struct Uploads: Resource {
         var headers = fields.headers(offset: nil, isComplete: nil, limit: limit(of: upload))
         headers[.location] = "/v1/uploads/\(upload.uniqueID)"
         // The interim response is sent only to clients that state their draft version. Other clients, such as Python's
-        // http.client, would mistake the interim response for the final response. It is not needed after a request with an empty
-        // body, because the final response follows immediately.
+        // http.client, would mistake the interim response for the final response. If the body of the request is empty, no interim
+        // response is needed, because the final response follows immediately.
         if fields.version != nil, request[.contentLength] != "0" { request.send(.resumable(headers)) }
         return try await receive(upload, at: 0, fields, request, session, location: headers[.location])
     }

@@ -21,7 +21,7 @@ public struct AddressRange: Sendable {
         address.bytes.indices.allSatisfy { address.bytes[$0] & mask(at: $0) == network.bytes[$0] }
     }
 
-    /// The byte of the network mask at this index. A bit is 1 if it belongs to the network.
+    /// The byte of the network mask at this index. A bit is 1 if it belongs to the prefix.
     private func mask(at index: Int) -> UInt8 {
         let here = min(max(bits - 8 * index, 0), 8)
         return ~UInt8(truncatingIfNeeded: 0xff >> here)

@@ -145,7 +145,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if open == 0 { return context.close(promise: nil) }
         // The handler that reads the body receives this error instead of the next part, and sends the error as the response.
         context.fireErrorCaught(
-            Problem(.requestTimeout, "The body was not received within \(limits.bodySeconds) seconds."))
+            Problem(
+                .requestTimeout,
+                "The body arrived too slowly: fewer than \(limits.bodyBytes) bytes in \(limits.bodySeconds) seconds."))
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -6,10 +6,11 @@ import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// Serves plain HTTP on a separate port: redirects browsers to HTTPS, and rejects all other requests.
+/// Serves plain HTTP on a separate port: redirects `GET` and `HEAD` requests without an `Authorization` header to HTTPS, and
+/// rejects all other requests.
 ///
-/// Requests with credentials are rejected instead of redirected, so that users notice if their client sends its token or
-/// password unencrypted.
+/// The other requests may contain a token or a password. They are rejected, so that users notice that their client sends them
+/// unencrypted.
 struct PlainRedirect: HTTPResponder {
     /// The HTTPS port. Port 443 is omitted from URLs.
     let port: Int

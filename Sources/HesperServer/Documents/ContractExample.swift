@@ -3,8 +3,7 @@ import Yams
 
 /// Formats parts of the contract, such as its examples, as indented JSON.
 enum ContractExample {
-    /// The example as indented JSON. If the example is a string, a number or another single value, the result is its text without
-    /// quotes.
+    /// The node as indented JSON. If the node is a string, a number or another single value, the result is its text without quotes.
     static func text(_ node: Node) -> String {
         if case .scalar(let scalar) = node { return scalar.string }
         return json(node, indent: "")

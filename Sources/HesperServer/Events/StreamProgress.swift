@@ -2,8 +2,8 @@ import HesperModel
 import HesperStore
 import NIOConcurrencyHelpers
 
-/// Records the position up to which a listening device has read, because thinning keeps the texts that a device may still use as
-/// a base (merge.md, Thinning).
+/// Records the position up to which a listening device has read. Thinning uses this position to keep the texts that the device may
+/// still use as a base (merge.md, Thinning).
 ///
 /// The position is recorded every minute while it changes, and every hour while it does not. A changed position is also recorded
 /// at the end of the stream.
@@ -39,8 +39,8 @@ final class StreamProgress: Sendable {
 
     private func record(_ sequence: Int64, _ now: Timestamp) {
         last.withLockedValue { $0 = (sequence, now) }
-        // Data that was sent in the last minute or two may not have arrived (see Channel.setAcknowledgementTimeout). Therefore an
-        // earlier date is recorded. Thinning then also keeps the values that were current at the earlier date.
+        // Data that was sent in the last minute or two may not have arrived (see Channel.setAcknowledgementTimeout). The date is
+        // therefore moved back, so that thinning also keeps the texts that were current before this data was sent.
         uses.record(DeviceUse(of: device, hasRead: sequence, at: now.adding(-StreamProgress.margin)))
     }
 }

@@ -7,7 +7,7 @@ import NIOCore
 
 /// A request with its context: the path and query parameters, the authenticated caller, and the connection.
 ///
-/// It is a class, because handlers pass it on and keep it in closures.
+/// It is a class, so that handlers can pass it on and keep it in closures without copying it.
 final class APIRequest: Sendable {
     let http: Request
     /// Adds the request ID to every log message.
@@ -24,7 +24,7 @@ final class APIRequest: Sendable {
     /// The use of the device by this request. Nil if the use need not be recorded: the route is open, or both the last recorded use
     /// of the device and its last recorded read position are less than a minute old.
     let use: DeviceUse?
-    /// The session cookie that authenticates the request. Nil if a bearer token authenticates it, or if the route is open.
+    /// The session cookie that authenticates the request. Nil if an `Authorization` header does, or if the route is open.
     let cookie: SessionCookie?
 
     init(

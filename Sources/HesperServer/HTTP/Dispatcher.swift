@@ -29,8 +29,8 @@ struct Dispatcher: HTTPResponder {
     /// A request, and what is determined while it is processed.
     ///
     /// It is a class, and the functions without `await` are not inlined, to keep the frames of ``respond(to:context:)`` and
-    /// ``handle(_:)`` small. They would take 8 KB otherwise, and the task of a connection keeps its largest frames until the
-    /// connection closes, also while it waits in an event stream.
+    /// ``handle(_:)`` small. They would take 8 KB otherwise. The task of a connection keeps this memory until the connection
+    /// closes, even while an event stream waits for changes.
     private final class RequestState {
         let request: Request
         let channel: any Channel
@@ -126,7 +126,8 @@ struct Dispatcher: HTTPResponder {
         return response
     }
 
-    /// The request of an open route.
+    /// Creates the request that is passed to the handler of an open route.
+    /// - Throws: the errors of ``Query``.
     @inline(never) private func request(
         _ state: RequestState, _ parameter: String, of route: Route
     ) throws -> APIRequest {
@@ -135,8 +136,9 @@ struct Dispatcher: HTTPResponder {
             channel: state.channel, proxies: proxies)
     }
 
-    /// The request of an authenticated caller.
-    /// - Throws: `too-many-requests`; `forbidden` if the route does not accept the access token of the caller.
+    /// Creates the request that is passed to the handler of an authenticated route.
+    /// - Throws: `too-many-requests`; `insufficient-scope` if the route does not accept the access token of the caller; the errors
+    ///   of ``Query``.
     @inline(never) private func request(
         _ state: RequestState, _ parameter: String, of route: Route, by caller: AuthenticatedCaller
     ) throws -> APIRequest {

@@ -2,8 +2,7 @@ import HTTPTypes
 import HesperModel
 import Hummingbird
 
-/// A page of a list, for a response that is an object or, if the client prefers this, only an array (protocol.md, Lists
-/// for scripts).
+/// A page of a list. The response is an object, or only an array if the client prefers this (protocol.md, Lists for scripts).
 struct ListPage: Sendable {
     /// The elements, as a JSON array.
     var array: [UInt8]
@@ -12,7 +11,7 @@ struct ListPage: Sendable {
     /// The number of notes and DeletedObjects that are not in the search index yet.
     var unindexed = 0
 
-    /// The response that contains only the array. What the object would contain besides is in headers.
+    /// The response that contains only the array. The values of the object's other members are in headers.
     func arrayResponse(to request: APIRequest) -> Response {
         var headers: HTTPFields = [.vary: "Prefer", .preferenceApplied: "return=array"]
         if let next {
@@ -24,7 +23,7 @@ struct ListPage: Sendable {
     }
 
     /// The response to a request for a list.
-    /// - Parameter name: the member of the object that is the array.
+    /// - Parameter name: the name of the array in the object.
     func response(to request: APIRequest, named name: String) -> Response {
         guard !request.prefersArray else { return arrayResponse(to: request) }
         var writer = JSONWriter(capacity: array.count + 256)
@@ -74,6 +73,6 @@ extension HTTPField.Name {
     static let prefer = HTTPField.Name("Prefer") ?? .accept
     static let preferenceApplied = HTTPField.Name("Preference-Applied") ?? .accept
     static let link = HTTPField.Name("Link") ?? .location
-    /// The number of notes and DeletedObjects that are not in the search index yet, beside an array.
+    /// In a response that is an array, the number of notes and DeletedObjects that are not in the search index yet.
     static let unindexed = HTTPField.Name("Unindexed") ?? .accept
 }

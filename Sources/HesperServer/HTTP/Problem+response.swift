@@ -37,7 +37,7 @@ extension Problem {
 
     /// The problem if the database is unavailable. It is not known whether a write of the request was committed.
     static let unavailable = Problem(
-        .unavailable, "The request is not confirmed. Send the same request again in 5 seconds.",
+        .unavailable, "It is not known whether the request was executed. Send the same request again in 5 seconds.",
         context: ["retryAfter": 5])
 
     /// The problem if the disk of the server is full.

@@ -38,7 +38,7 @@ struct Query: Sendable {
 
     subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
-    /// The query in percent-encoding, with another value of a parameter, which comes last.
+    /// The query in percent-encoding, after one parameter has been moved to the end and set to a new value.
     func text(replacing name: String, with value: String) -> String {
         let unreserved = CharacterSet(
             charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -77,7 +77,7 @@ struct Query: Sendable {
         let spaced = text.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
         guard let decoded = String(decoding: spaced, as: UTF8.self).removingPercentEncoding else {
             throw Problem(
-                .malformedRequest, "The percent-encoding of the query is not valid UTF-8.")
+                .malformedRequest, "The percent-encoding of the query or form is invalid, or not UTF-8.")
         }
         return decoded
     }

@@ -25,8 +25,8 @@ extension Response {
     ///
     /// If the length is not known, the body is produced only to count its bytes. Without `Content-Length`, the HTTP encoder would
     /// send the last chunk of a chunked body, which a client does not expect after `HEAD`. A response that itself sets
-    /// `Transfer-Encoding: chunked` is returned unchanged, because its body is too expensive to produce. ``MessageFraming`` removes
-    /// the last chunk of such a response.
+    /// `Transfer-Encoding: chunked` is returned unchanged: the body for `GET` is an export or an event stream, whose length is not
+    /// known in advance. ``MessageFraming`` removes the last chunk of such a response.
     consuming func withoutBody() async throws -> Response {
         guard headers[.transferEncoding] == nil else { return self }
         var headers = headers

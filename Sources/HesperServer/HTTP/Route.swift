@@ -12,7 +12,7 @@ final class Route: Sendable {
         /// The route requires no authentication and accepts any query, because other sites add their own parameters to links to
         /// pages.
         case page(@Sendable (APIRequest) async throws -> Response)
-        /// The route requires the token or the session cookie of a device.
+        /// The route requires the token or the session cookie of a device, or an access token that ``Route/tokens`` permits.
         case authenticated(@Sendable (APIRequest, Session) async throws -> Response)
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Runs the tasks of imports on threads of their own. Unpacking and parsing block a thread for minutes, and the threads that serve
-/// requests are as few as the processor has cores.
+/// Runs the tasks of imports on separate threads. Unpacking and parsing block a thread for minutes, and only one thread per core
+/// serves requests.
 final class ImportExecutor: TaskExecutor {
     private let queue = DispatchQueue(label: "hesper.import", qos: .utility, attributes: .concurrent)
 

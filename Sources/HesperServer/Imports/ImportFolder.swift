@@ -2,8 +2,8 @@ import Foundation
 import HesperModel
 import HesperStore
 
-/// The folder for the temporary files of one import. The process that uses it holds a lock on it. It is removed with its last
-/// reference.
+/// The folder for the temporary files of one import. The process that uses the folder holds a lock on it. The folder is removed
+/// when this object is deallocated.
 final class ImportFolder: Sendable {
     let path: String
     private let descriptor: Int32

@@ -24,7 +24,8 @@ public struct ImportLimits: Sendable {
     /// The maximum number of skipped files and notes that a preview or a report lists.
     static let skippedEntries = 1_000
 
-    /// The free space on the disk of the temporary files; nil if it is unknown. The folder is created when it is first used.
+    /// The free space on the disk of the temporary files; nil if it is unknown. As long as the folder does not
+    /// exist, the disk of its parent folder is used.
     var diskBytes: Int64? {
         guard let folder else { return nil }
         return (Disk.space(at: folder) ?? Disk.space(at: URL(filePath: folder).deletingLastPathComponent().path))?.free

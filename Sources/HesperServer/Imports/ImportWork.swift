@@ -6,7 +6,7 @@ import HesperMoveIn
 import HesperStore
 import Logging
 
-/// Reads or writes one import.
+/// The background work of one import: reads the file for a preview, or writes its notes to the account.
 struct ImportWork: Sendable {
     let worker: ImportWorker
     let scope: ScopeID
@@ -17,17 +17,18 @@ struct ImportWork: Sendable {
     /// Does the work that the state of the import requires, and stores the result.
     /// - Throws: an error after which the work can be repeated.
     func run() async throws {
-        // A file must not end the server again and again, for example because the work on it takes all memory.
+        // If a file crashes the server, for example because it needs too much memory, the server must not try it forever.
         guard record.attempts < ImportWork.maximumAttempts else {
             return try await fail(
-                "The server stopped several times while it read this file. Split the file, or ask the operator to read the server's log."
+                "The server stopped several times while it imported this file. Split the file, or ask the operator to check the log."
             )
         }
         try await setAttempts(record.attempts + 1)
         do {
             try await workAndFinish()
         } catch {
-            // The server continues, or ends in order. This is not cancelled with the work. The store may be unavailable.
+            // The process was not killed, so the attempt does not count. A new task resets the count, because this task may have
+            // been cancelled. An error is ignored, because the store may be unavailable.
             let work = self
             await Task { try? await work.setAttempts(0) }.value
             throw error
@@ -65,8 +66,8 @@ struct ImportWork: Sendable {
         } catch {
             try Task.checkCancellation()
             worker.logger.error(
-                "An import cannot be read", metadata: ["error": "\(error)", "scope": "\(scope.rawValue)"])
-            try await fail("The server could not read the file. Ask the operator: the details are in the server's log.")
+                "Import failed", metadata: ["error": "\(error)", "scope": "\(scope.rawValue)"])
+            try await fail("The server could not import the file. Ask the operator to check the server's log.")
         }
     }
 
@@ -151,7 +152,7 @@ private actor ImportProgress {
 }
 
 extension String {
-    /// The message without the path of a temporary folder, which concerns nobody but the server.
+    /// The message without the path of the temporary folder, which is of no use to the user.
     fileprivate func removing(_ folder: ImportFolder) -> String {
         replacingOccurrences(of: folder.path + "/", with: "").replacingOccurrences(of: folder.path, with: "It")
     }

@@ -5,28 +5,29 @@ import HesperMoveIn
 import HesperStore
 import Logging
 
-/// Reads and writes the imports of all accounts, one at a time, in the background.
+/// Does the work of the imports of all accounts in the background, one import at a time (``ImportWork``).
 ///
-/// A lease on each import ensures that only one server works on it. After a restart or a crash, the work begins again with the
-/// bytes of the file. This duplicates nothing, because the IDs of notes are derived from the file.
+/// A lease on each import ensures that only one server works on it. After a restart or a crash, the work starts again at the
+/// beginning of the file. No notes are duplicated, because their IDs are derived from the file.
 struct ImportWorker: Sendable {
     let backend: Backend
     let stage: any UploadStage
     let limits: ImportLimits
     let maximumAttachmentBytes: Int64
     let logger: Logger
-    /// Fired when an import can be read or written.
+    /// Fired when an import enters the state `reading` or `writing`.
     let trigger = Trigger()
     private let executor = ImportExecutor()
 
     /// The time between two polls of the database when nothing is due.
     private static let pause = Duration.seconds(10)
     static let pauseAfterFailure = Duration.seconds(5)
-    /// The time between two polls while another server works on an import, which may have been killed.
+    /// The time between two polls while another server holds the lease on an import. That server may have been killed.
     private static let pauseWhileHeld = Duration.seconds(3)
-    /// The duration of a lease, and the remaining time at which it is renewed, in milliseconds. If a server is killed, its import
-    /// continues after at most this time.
+    /// The duration of a lease, in milliseconds. If a server is killed, another server can continue its import after at most this
+    /// time.
     private static let leaseLength: Int64 = 15_000
+    /// A lease is renewed when its remaining time is less than this number of milliseconds.
     private static let leaseRenewal: Int64 = 11_000
     private static let renewalPause = Duration.seconds(4)
     /// The maximum number of expired imports that are removed in one step.
@@ -52,7 +53,7 @@ struct ImportWorker: Sendable {
     /// - Returns: the time to wait until the next step.
     private func step() async throws -> Duration? {
         try await removeExpired()
-        // There is at most one for each account, and most of them wait for their clients.
+        // An account has at most one unfinished import. Most of these wait for their clients, and are skipped below.
         let all = try await backend.store.read {
             try $0.unfinishedImports(before: Timestamp(clamping: .max), limit: .max)
         }

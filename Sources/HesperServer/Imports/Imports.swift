@@ -3,7 +3,8 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `/v1/imports`: imports files of other apps and exports of Hesper (protocol.md, Imports). ``ImportWorker`` reads and writes them.
+/// `/v1/imports`: imports files of other apps and exports of Hesper (protocol.md, Imports). ``ImportWorker`` reads the
+/// files and writes their notes.
 struct Imports: Resource {
     let backend: Backend
     let stage: any UploadStage
@@ -47,7 +48,7 @@ struct Imports: Resource {
         try fields.end()
         guard byteCount <= limits.bytes else {
             throw Problem(
-                .tooLarge, "A file must have at most \(limits.bytes) bytes to be imported. Split it.",
+                .tooLarge, "byteCount must be at most \(limits.bytes). Split the file.",
                 at: "/byteCount", context: ["limit": .integer(limits.bytes)])
         }
         if let free = limits.diskBytes, free - byteCount < limits.freeBytes {
@@ -95,7 +96,8 @@ struct Imports: Resource {
         case .uploading, .reading, .failed:
             throw Problem(
                 .importConflict,
-                "The state of the import is \(record.state.rawValue). It must be ready before it is started.")
+                "The import is in the state \(record.state.rawValue). Only an import in the state ready can be started."
+            )
         case .writing, .done: break
         case .ready:
             (record.state, record.done, record.total) = (.writing, 0, 0)
@@ -128,14 +130,14 @@ struct Imports: Resource {
         let part = try UploadPart(request)
         var record = try await record(request, session)
         guard record.state == .uploading else {
-            // The client may not have received the response to its last part.
+            // The client repeats the last part if it has not received the response.
             guard record.state.hasBytes, part.offset == record.byteCount else {
                 throw Problem.uploadOffset(record.byteCount, requested: part.offset)
             }
             return complete(record, part)
         }
         let tooLong = Problem(
-            .invalidField, "The request has more bytes than the byteCount of the import, \(record.byteCount).",
+            .invalidField, "The upload has more bytes than the byteCount of the import, \(record.byteCount).",
             at: "Upload-Length")
         if let length = part.fields.length, length != record.byteCount {
             throw Problem(
@@ -160,7 +162,8 @@ struct Imports: Resource {
         }
         guard end == record.byteCount else {
             throw Problem(
-                .invalidField, "The file is complete with \(end) bytes, but its byteCount is \(record.byteCount).",
+                .invalidField,
+                "The upload was completed with \(end) bytes, but the byteCount of the import is \(record.byteCount).",
                 at: "Upload-Complete")
         }
         record.state = .reading

@@ -87,7 +87,7 @@ struct ObjectResource: Resource {
         let id = try request.uniqueID()
         let fields = try PlainFields(try await request.json(limit: Limits.pushBytes), of: section, isPatch: false)
         guard fields.uniqueID == nil || fields.uniqueID == id else {
-            throw Problem(.invalidField, "uniqueID must be that of the path.", at: "/uniqueID")
+            throw Problem(.invalidField, "uniqueID must be the ID in the path.", at: "/uniqueID")
         }
         return try await write(fields, to: id, .put, request, session)
     }

@@ -56,7 +56,7 @@ struct PlainWrite {
         if case .date(let current)? = entity?.content[.creationDate] {
             if let date = fields.values[.creationDate], date != .date(current) {
                 throw Problem(
-                    .immutable, "creationDate cannot be changed. It is \(current).", at: "/creationDate")
+                    .immutable, "creationDate cannot be changed. Its value is \(current).", at: "/creationDate")
             }
         } else if fields.values[.creationDate] == nil {
             settings.append((.creationDate, .date(now)))

@@ -64,7 +64,7 @@ struct SearchNotes: Resource {
                 search.tags = try resolver.ancestors(of: first)
             }
             var page = try page(search, targets, resolver, upTo: session.head.sequence, write)
-            // The number would show a token that is restricted to a tag how many other objects changed.
+            // With the exact number, a token that is restricted to a tag could learn how many other objects changed.
             if own != nil { page.unindexed = min(page.unindexed, 1) }
             return page
         }
@@ -93,7 +93,7 @@ struct SearchNotes: Resource {
                     break
                 }
                 last = found.position
-                // The index still contains tags that were removed from a note. Notes that no longer have the tag are left out here.
+                // The search uses only the first of the tags. Notes that lack the other tag are left out here.
                 if !targets.isEmpty, try !Set(targets).isSubset(of: resolver.members(of: found.note).tags) { continue }
                 try write(resolver, found.note, &writer)
             }

@@ -45,10 +45,11 @@ extension Section {
         let tag = try live.map { ETag(of: try resolver.plain($0)) }
         if let ifMatch, tag?.matches(ifMatch) != true {
             throw Problem(
-                .preconditionFailed, "The current version differs from that in If-Match. Read the object again.")
+                .preconditionFailed, "The current version of the object does not match If-Match. Read the object again."
+            )
         }
         if let ifNoneMatch, tag?.matches(ifNoneMatch) == true {
-            throw Problem(.preconditionFailed, "The object exists already, in a version that If-None-Match lists.")
+            throw Problem(.preconditionFailed, "The current version of the object matches If-None-Match.")
         }
     }
 }

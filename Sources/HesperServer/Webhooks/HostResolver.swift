@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// Resolves host names with the operating system, on its own threads, because a look-up can block for a long time.
+/// Resolves host names with the operating system, on separate threads, because a look-up can block for a long time.
 enum HostResolver {
     /// The time in which a look-up must end.
     static let timeout = TimeAmount.seconds(5)
@@ -18,7 +18,7 @@ enum HostResolver {
     /// - Throws: ``WebhookFailure``.
     static func addresses(of host: String) async throws -> [IPAddress] {
         let promise = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: [IPAddress].self)
-        // The first of the two results counts.
+        // The timer and the look-up both complete the promise. Only the first result has an effect.
         let timer = promise.futureResult.eventLoop.scheduleTask(in: timeout) {
             promise.fail(WebhookFailure.unresolved)
         }

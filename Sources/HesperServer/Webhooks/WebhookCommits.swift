@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 import NIOConcurrencyHelpers
 
-/// Wakes the delivery of webhooks after commits. A commit costs nothing more than a look-up for accounts without webhooks.
+/// Wakes the delivery of webhooks after commits. For an account without webhooks, this adds only one look-up to a commit.
 final class WebhookCommits: Sendable {
     /// The scopes that must be examined.
     let pending = PendingRefreshes()

@@ -3,8 +3,8 @@ import HesperStore
 import Logging
 import NIOConcurrencyHelpers
 
-/// Sends the events of all webhooks. One server at a time does so, the one that holds the lease. Each webhook has at most one
-/// request at a time, so that its events arrive in order. Requests of different webhooks run concurrently.
+/// Sends the events of all webhooks. Only the server that holds the lease sends them. Each webhook has at most one request at a
+/// time, so that its events arrive in order. Requests of different webhooks run concurrently.
 actor WebhookDeliverer {
     private let store: any Store
     private let claim: BlobClaim
@@ -19,9 +19,9 @@ actor WebhookDeliverer {
     private var term = 0
     private var progress: [UniqueID: Remembered] = [:]
     private var running: [UniqueID: Running] = [:]
-    /// The scopes of running deliveries that have changed again.
+    /// The scopes that changed while a request of one of their webhooks was running.
     private var changedMeanwhile: Set<ScopeID> = []
-    /// The scopes of webhooks that were due while ``concurrency`` was exhausted.
+    /// The scopes of webhooks that were due but had to wait because of ``concurrency``.
     private var waiting: Set<ScopeID> = []
     /// The time of the next attempt to acquire the lease, if another server holds it.
     private var nextLeaseAttempt = Timestamp(clamping: .min)
@@ -31,7 +31,7 @@ actor WebhookDeliverer {
 
     private struct Remembered {
         var progress: WebhookProgress
-        /// The time at which it was last used.
+        /// The time at which the progress was last used.
         var date: Timestamp
     }
 
@@ -40,8 +40,8 @@ actor WebhookDeliverer {
         let task: Task<Void, Never>
     }
 
-    /// The interval at which all active webhooks are examined, because commits of other processes are not announced, and because
-    /// held events and repeated attempts become due.
+    /// The interval at which all active webhooks are examined. Commits of other processes are not announced, and held events and
+    /// retries become due without a commit.
     static let pollInterval = Duration.seconds(2)
     /// The interval if there are no active webhooks.
     static let idlePollInterval = Duration.seconds(10)
@@ -52,11 +52,12 @@ actor WebhookDeliverer {
     private static let markerCheckInterval: Int64 = 60_000
     /// The number of webhooks that are read at a time.
     private static let page = 1_000
-    /// The maximum number of batches of events that are sent to a webhook before others get its place.
+    /// The maximum number of batches of events that are sent to a webhook before other webhooks are served.
     private static let batches = 5
-    /// The time after which unused progress is forgotten, in milliseconds. It is computed again from the delivery log.
+    /// The time after which unused progress is removed from memory, in milliseconds. When it is needed again, it is computed from
+    /// the delivery log.
     private static let memoryPeriod: Int64 = 5 * 60_000
-    /// The time after which progress without events is saved, in milliseconds.
+    /// The minimum time between two saves of the progress if no events were sent, in milliseconds.
     private static let saveInterval: Int64 = 60_000
     private static let backoff = Backoff(first: .seconds(5), longest: .seconds(4 * 60 * 60))
 
@@ -167,7 +168,8 @@ actor WebhookDeliverer {
     }
 
     /// Pauses all webhooks if the attachments belong to another copy of the database, if two copies have used them, or if their
-    /// marker is missing. This database may then be a copy, and both copies would send the same events.
+    /// marker is missing or damaged. This database may then be a copy, and both copies would send the same events.
+    /// - Returns: false if the webhooks were paused.
     private func isInstallationUncontested() async throws -> Bool {
         guard nextMarkerCheck <= now() else { return true }
         let blocker: RemovalBlocker?
@@ -193,7 +195,7 @@ actor WebhookDeliverer {
                 try transaction.update(webhook)
             }
         }
-        logger.error("All webhooks were paused. \(blocker) Then the owners of the webhooks can resume them.")
+        logger.error("All webhooks were paused. \(blocker) Afterwards, the owners of the webhooks can resume them.")
         return false
     }
 
@@ -224,12 +226,12 @@ actor WebhookDeliverer {
         if let other = waiting.popFirst() { commits.pending.add(.only([other])) }
     }
 
-    /// Sends the events of a webhook until there are no more, until a request fails, or until others must get its place.
+    /// Sends the events of a webhook until there are no more, until a request fails, or until ``batches`` batches were sent.
     /// - Returns: whether there are more events.
     private func deliver(_ webhook: Webhook) async -> Bool {
         let (id, scope) = (webhook.uniqueID, webhook.scope)
         do {
-            // A request that ended after the webhook was read may have changed it.
+            // The webhook is read again, because a request that has ended in the meantime may have changed it.
             guard var webhook = try await store.read({ try $0.webhook(id, in: scope) }),
                 webhook.pauseReason(in: store.installation.epoch) == nil,
                 webhook.nextAttemptDate.map({ $0 <= now() }) ?? true
@@ -294,8 +296,8 @@ actor WebhookDeliverer {
         try Task.checkCancellation()
         meter.count(isDelivered: attempt.isDelivered)
         if attempt.isDelivered { progress.succeed(event, at: attempt.lastAttemptDate) }
-        // As long as the outcome cannot be recorded, for example because the disk is full, the delivered event is not sent
-        // again.
+        // The progress is kept in memory, so that a delivered event is not sent again if its outcome cannot be recorded, for
+        // example because the disk is full.
         self.progress[id] = Remembered(progress: progress, date: now())
         let (lease, current) = (lease, progress)
         let delay = WebhookDeliverer.delay(after: webhook.failures + 1)
@@ -315,7 +317,7 @@ actor WebhookDeliverer {
         }
     }
 
-    /// Stores how far the feed has been read, after events were sent or after some time.
+    /// Stores how far the feed has been read: after events were sent, otherwise at most once per ``saveInterval``.
     private func save(_ progress: inout WebhookProgress, of webhook: Webhook, isForced: Bool) async throws {
         let (id, scope, now, current) = (webhook.uniqueID, webhook.scope, now(), progress)
         let isBehind =
@@ -333,8 +335,8 @@ actor WebhookDeliverer {
         }
     }
 
-    /// The time until the next attempt, in milliseconds. It is random, within a quarter of the back-off, so that many webhooks of
-    /// one receiver are not repeated at the same time.
+    /// The time until the next attempt, in milliseconds: the back-off, changed at random by up to a quarter, so that requests of
+    /// many webhooks to one receiver are not retried at the same time.
     private static func delay(after failures: Int) -> Int64 {
         let delay = backoff.delay(after: failures).components.seconds * 1_000
         return Int64(Double(delay) * .random(in: 0.75...1.25))
@@ -350,7 +352,7 @@ extension Webhook {
 
 extension WebhookSender {
     /// Sends a delivery once.
-    /// - Returns: the delivery with the result of the attempt, and whether the receiver responded that it is gone.
+    /// - Returns: the delivery with the result of the attempt, and whether the receiver responded with 410 Gone.
     func attempt(
         _ delivery: WebhookDelivery, to webhook: Webhook, now: @Sendable () -> Timestamp
     ) async -> (delivery: WebhookDelivery, isGone: Bool) {

@@ -27,7 +27,7 @@ struct WebhookMessage: Sendable {
         self.init(id: delivery.message, body: writer.bytes)
     }
 
-    /// The headers of a request at a date.
+    /// The headers of a request that is sent at a date.
     func headers(secret: [UInt8], at date: Timestamp) -> [(String, String)] {
         let seconds = String(date.milliseconds / 1_000)
         return [
@@ -49,8 +49,8 @@ struct WebhookMessage: Sendable {
     /// The length of a secret, in bytes.
     static let secretLength = 32
 
-    /// The ID of an event. It is computed from what identifies the event, so that a repeated event has the same ID, even if the
-    /// server was killed before it recorded that it had sent the event.
+    /// The ID of an event. It is derived from the values that identify the event, so that a repeated event has the same ID, even if
+    /// the server was killed before it recorded that it had sent the event.
     static func id(
         of event: WebhookEvent, _ object: UniqueID, _ sequence: Int64, to webhook: UniqueID, epoch: UInt64
     ) -> String {

@@ -11,7 +11,8 @@ struct WebhookNetwork: Sendable {
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
         "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
         "224.0.0.0/4", "240.0.0.0/4")
-    /// The public unicast addresses of IPv6. Others are, for example, loopback, `fc00::/7` (private) and `fe80::/10` (link-local).
+    /// The range of the public unicast addresses of IPv6. It does not contain, for example, loopback, `fc00::/7` (private) and
+    /// `fe80::/10` (link-local).
     private static let publicIPv6 = ranges("2000::/3")
     /// IPv6 networks in `2000::/3` that are not public, or whose addresses contain an IPv4 address to which a router sends the
     /// packets: Teredo (in `2001::/23`) and 6to4 (`2002::/16`).

@@ -1,17 +1,17 @@
 import HesperModel
 import HesperStore
 
-/// What the server remembers about a webhook while it sends events: how far the feed was read, which notes are held, and what was
-/// sent recently. It is computed again from the webhook and its delivery log after a restart.
+/// The progress of sending a webhook's events: how far the feed has been read, which notes have a held (delayed) event, and which
+/// events were sent recently. After a restart, it is computed again from the webhook and its delivery log.
 struct WebhookProgress: Sendable {
     /// The minimum time between two events `note.changed` of one note, in milliseconds.
     static let changeInterval: Int64 = 60_000
     /// The number of rows of the feed that are read at a time.
     static let batch = 100
 
-    /// A note that changed again within ``changeInterval``.
+    /// A note that changed again within ``changeInterval``. Its next `note.changed` is held until that time has passed.
     private struct Held {
-        /// The sequence number of the change that was held first.
+        /// The sequence number of the first change that is held.
         let sequence: Int64
         let dueDate: Timestamp
     }
@@ -19,7 +19,7 @@ struct WebhookProgress: Sendable {
     private struct Sent {
         /// The sequence number of the object when its last event was sent.
         var sequence: Int64
-        /// The date of its last `note.changed`; nil if there was none.
+        /// The date of the object's last `note.changed`; nil if there was none.
         var changeDate: Timestamp?
     }
 
@@ -28,14 +28,14 @@ struct WebhookProgress: Sendable {
         let type: WebhookEvent
         let object: UniqueID
         let sequence: Int64
-        /// Whether the feed has been read up to the event when it has been sent. False for the event of a held note.
+        /// Whether ``position`` becomes the sequence number of this event when the event has been sent. False for a held note.
         let movesPosition: Bool
     }
 
     /// The next events of a webhook.
     struct Plan {
         var events: [Event] = []
-        /// The sequence number up to which the feed has been read when all events have been sent.
+        /// The sequence number up to which the feed counts as read after all events have been sent.
         var end: Int64
         /// Whether the feed has been read to its end.
         var isComplete: Bool
@@ -43,7 +43,7 @@ struct WebhookProgress: Sendable {
 
     /// All changes up to this sequence number have been read.
     private(set) var position: Int64
-    /// The time at which the progress was most recently stored without an event; nil if it was not yet.
+    /// The time at which the progress was last stored separately from an event; nil if it has not been.
     var saveDate: Timestamp?
     private var announced: Int64
     private var held: [UniqueID: Held] = [:]
@@ -58,7 +58,7 @@ struct WebhookProgress: Sendable {
         }
     }
 
-    /// The sequence number to store with the webhook: that of the last change before the first note that is held.
+    /// The sequence number to store with the webhook. All changes up to this number have been read, and none of them is held.
     var sequence: Int64 { min(position, held.values.map { $0.sequence - 1 }.min() ?? .max) }
     var announcedSequence: Int64 { max(announced, sequence) }
 
@@ -81,7 +81,8 @@ struct WebhookProgress: Sendable {
             guard case .entity(_, let sequence?)? = try snapshot.state(of: note, in: webhook.scope),
                 webhook.events.contains(.noteChanged), try filter.includes(note, isTag: false)
             else {
-                // The note was deleted, or no longer matches. Its row in the feed is read like any other.
+                // The note was deleted or no longer matches, so its held event is dropped. Its row in the feed is read like any
+                // other.
                 held[note] = nil
                 continue
             }
@@ -113,8 +114,8 @@ struct WebhookProgress: Sendable {
         let isNote = row.type == .note
         if row.isDeleted { return isNote ? .noteDeleted : .tagDeleted }
         let created: WebhookEvent = isNote ? .noteCreated : .tagCreated
-        // An object whose creation and change are found together is announced as created. If the webhook has no events of
-        // creations, it is announced as changed.
+        // If an object was created and then changed before its row was read, it is announced as created. If the webhook does not
+        // send creation events, it is announced as changed.
         let known = webhook.events.contains(created) ? announcedSequence : row.sequence - 1
         if try sent[row.id] == nil && !snapshot.hasEdits(of: row.id, upTo: known, in: webhook.scope) { return created }
         return isNote ? .noteChanged : .tagChanged
@@ -134,7 +135,8 @@ struct WebhookProgress: Sendable {
         position = max(position, plan.end)
         if plan.isComplete { announced = max(announced, plan.end) }
         let (announced, sequence, start) = (announced, sequence, now.adding(-WebhookProgress.changeInterval))
-        // Entries that are no longer needed: the object is known, and its last change is long ago.
+        // Removes the entries that are no longer needed: `announced` and `sequence` cover their sequence numbers, and their last
+        // `note.changed` is older than ``changeInterval``.
         sent = sent.filter { _, sent in
             sent.sequence > announced || sent.sequence > sequence || sent.changeDate.map { $0 > start } ?? false
         }
@@ -148,11 +150,11 @@ struct WebhookProgress: Sendable {
     }
 }
 
-/// The notes and tags that a webhook with a tag is about.
+/// Selects the notes and tags that cause events of a webhook: if the webhook has a tag, only this tag and the notes with it.
 private struct TagFilter {
     private let webhook: Webhook
     private let snapshot: any Snapshot
-    /// The IDs of the tag: its own, and those of tags that were merged into it. Nil for all notes and tags.
+    /// The IDs of the webhook's tag and of all tags that were merged with it; nil if the webhook has no tag.
     private let tags: [UniqueID]?
 
     init(_ webhook: Webhook, in snapshot: any Snapshot) throws {

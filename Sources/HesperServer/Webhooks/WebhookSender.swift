@@ -8,7 +8,7 @@ import NIOPosix
 import NIOSSL
 
 /// Sends messages to the receivers of webhooks. The receiver's name is resolved once, all of its addresses are checked, and the
-/// connection is made to an address that was checked, so that a name that changes its address in between cannot evade the check.
+/// connection is made to one of these addresses. A name that resolves to another address after the check cannot evade the check.
 struct WebhookSender: Sendable {
     /// The limits on a request.
     struct Limits: Sendable {
@@ -64,7 +64,7 @@ struct WebhookSender: Sendable {
             let resolve = resolve
             addresses = try await within(deadline) { try await resolve(url.host) }
         }
-        // A name with one address that is not permitted is refused, because it may be an attempt to reach that address.
+        // If any address of a name is not permitted, the name is refused, because it may be an attempt to reach that address.
         guard !addresses.isEmpty else { throw WebhookFailure.unresolved }
         guard addresses.allSatisfy({ network.permits($0, isEncrypted: url.isEncrypted) }) else {
             throw WebhookFailure.refusedAddress(isEncrypted: url.isEncrypted)
@@ -93,7 +93,7 @@ struct WebhookSender: Sendable {
             redirectConfiguration: .disallow, timeout: .init(connect: .seconds(Int64(limits.connectSeconds))))
         configuration.httpVersion = .http1Only
         configuration.connectionPool.retryConnectionEstablishment = false
-        // The name remains that of the TLS handshake and of the `Host` header.
+        // The TLS handshake and the `Host` header still use the name.
         configuration.dnsOverride = [host: address.text]
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let result: Result<Int, any Error>
@@ -102,7 +102,7 @@ struct WebhookSender: Sendable {
                 try await client.execute(request, deadline: .distantFuture)
             }
             result = .success(Int(response.status.code))
-            // The status is the result. The body is read only so that the receiver is not interrupted while it sends it.
+            // The status is the result. The body is read and discarded, so that the receiver can finish sending it.
             let limit = limits.responseBytes
             try? await within(deadline) {
                 var count = 0

@@ -18,7 +18,7 @@ struct WebhookURL: Sendable, Equatable {
     /// The path and the query.
     let path: String
 
-    /// Whether the URL contains an address instead of a name.
+    /// The host as an IP address; nil if the host is a name.
     var address: IPAddress? { IPAddress(host) }
 
     /// The URL in the form in which it is requested.
@@ -61,7 +61,7 @@ struct WebhookURL: Sendable, Equatable {
         self.port = Int(port)
     }
 
-    /// Splits a host from its port, of which the second is nil if there is none.
+    /// Splits a host from its port; the port is nil if there is none.
     private static func split(_ authority: Substring) -> (host: Substring, port: Substring?) {
         if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") {
             let host = authority[authority.index(after: authority.startIndex)..<end]

@@ -46,7 +46,7 @@ public struct TokenHash: Sendable, Hashable {
 
 /// The device that sent a request, and the head of the device's scope. Both are read in one query.
 ///
-/// It is a class, because a copy of its strings for each function that handles a request would take longer than a reference.
+/// It is a class, because passing a reference to each function that handles a request is faster than copying its strings.
 public final class Session: Sendable, Equatable {
     public let device: Device
     public let head: ScopeHead

@@ -32,7 +32,7 @@ public struct TokenAccess: Sendable, Equatable {
     /// The names of the token's permissions, separated by spaces. The database stores this text.
     public var scopeNames: String { scopes.map(\.rawValue).sorted().joined(separator: " ") }
 
-    /// Creates the permissions from their stored names. Unknown names are ignored, because a later version of Hesper stored them.
+    /// Creates the permissions from their stored names. Unknown names are ignored. A later version of Hesper may have stored them.
     public init(scopeNames: String, expiryDate: Timestamp?, tag: UniqueID?) {
         let scopes = scopeNames.split(separator: " ").compactMap { Scope(rawValue: String($0)) }
         self.init(Set(scopes), expiryDate: expiryDate, tag: tag)

@@ -16,8 +16,8 @@ public protocol BlobStore: Sendable {
     ) async throws -> AttachmentData where Bytes.Element == ByteBuffer
 
     /// Stores the contents of a local file. The effect is the same as that of ``write(_:_:checking:)``.
-    /// - Parameter path: the path of the file. The file must be durable. The caller must not write to it any more, because the blob
-    ///   may be a hard link to the file, and must remove it later.
+    /// - Parameter path: the path of the file. The file must be durable. The caller must remove the file later, but must not write
+    ///   to it any more, because the blob may be a hard link to it.
     func adopt(
         _ path: String, as name: BlobName, checking check: @escaping @Sendable (AttachmentData) throws -> Void
     ) async throws -> AttachmentData

@@ -12,7 +12,7 @@ import HesperModel
 public struct ParcelChecksum {
     /// A list for an SQL statement: the columns from which the checksum is calculated, and the column `checksum`.
     public static let columns = "\(oldColumns), text_name"
-    /// ``columns`` for the first version of the tables that had checksums, which had no names of texts.
+    /// ``columns`` for tables without the column `text_name`, as in the first version with checksums.
     public static let columnsOfVersion8 = "\(oldColumns), NULL"
     private static let oldColumns = """
         type, is_servers, text_origin, body, object, first_clock, last_clock, text_clock, scope, sequence, pushed_by, pushed_at,

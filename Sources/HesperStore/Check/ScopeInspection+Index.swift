@@ -41,14 +41,14 @@ extension InspectedState {
             return report("\(id) is in the index of terms, but is not a note.")
         }
         guard sequence <= indexed else { return }
-        guard let document else { return report("\(id) is missing in the index of terms.") }
+        guard let document else { return report("\(id) is missing from the index of terms.") }
         if document.sortDate != note.effectiveSortDate || document.archived != note.archived
             || document.textClock != note.textClock
         {
             report("\(id) is outdated in the index of terms.")
         }
         if !document.hasTerms(note.text) {
-            report("\(id) has other terms in the index of terms than in its text.")
+            report("The terms of \(id) in the index of terms differ from those of its text.")
         }
     }
 
@@ -66,7 +66,7 @@ extension InspectedState {
             if attachment[.byteCount] != .integer(blob.data.byteCount)
                 || attachment[.sha256] != .string(blob.data.sha256)
             {
-                report("Attachment \(id) has another size or digest than its recorded bytes.")
+                report("The size or digest of attachment \(id) differs from that of its recorded bytes.")
             }
         case nil where deleted != nil: report("Attachment \(id) is deleted, but its bytes are not.")
         default: break

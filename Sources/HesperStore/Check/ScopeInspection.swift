@@ -97,8 +97,10 @@ public struct ScopeInspection {
         for edit in edits { entity.fold(edit) }
         if entity.body != row.body { report("\(id) differs from the fold of its edits.") }
         if row.bytes != row.body.count { report("\(id) has \(row.body.count) bytes, but \(row.bytes) are recorded.") }
-        if row.type != entity.objectType?.name { report("\(id) has another type than the fold of its edits.") }
-        if row.digest != entity.digest { report("\(id) has another digest than the fold of its edits.") }
+        if row.type != entity.objectType?.name {
+            report("The type of \(id) differs from that of the fold of its edits.")
+        }
+        if row.digest != entity.digest { report("The digest of \(id) differs from that of the fold of its edits.") }
         inspect(sequence: row.sequence, of: id, exists: entity.exists)
         digest ^= entity.digest
     }

@@ -22,7 +22,7 @@ public struct ImportRecord: Sendable, Equatable {
 
     /// The ID of the import, and of the upload of its bytes in the ``UploadStage``.
     public let uniqueID: UniqueID
-    /// The name of the file; nil for an archive of files that do not belong together.
+    /// The name of the file or folder that the user selected; nil for an archive of unrelated files.
     public let name: String?
     /// The size of the file in bytes.
     public let byteCount: Int64
@@ -30,8 +30,9 @@ public struct ImportRecord: Sendable, Equatable {
     /// The device that requested the import. It counts as the sender of the notes.
     public var requestedBy: NodeID
     public var state: State
-    /// The number of completed steps of the current state, and of all of them; 0 if it is not known yet.
+    /// The number of completed steps of the current state.
     public var done: Int64 = 0
+    /// The total number of steps of the current state; 0 if it is not known yet.
     public var total: Int64 = 0
     /// How often a server began the work of the current state and did not end it, because the process was killed.
     public var attempts: Int64 = 0

@@ -16,7 +16,8 @@ public enum RemovalBlocker: Error, Sendable, Equatable {
     case otherInstallation(NodeID)
     /// The marker cannot be parsed.
     case damaged
-    /// None of the blobs has a row in this database, or more than a tenth of the blobs have no row.
+    /// None of the blobs has a row in this database, or more than 100 blobs, and more than a tenth of all blobs, have no row
+    /// (``BlobStoreRecord/hasTooManyUnknown``).
     case tooManyUnknown(BlobWalk)
 
     /// Whether a database other than this one may have written the marker.

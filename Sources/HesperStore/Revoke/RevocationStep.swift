@@ -33,8 +33,8 @@ extension RevocationStep {
     private var isLast: Bool { plans.isEmpty && sequence == revocation.sequence }
 
     /// Returns the push that executes the plans, and the state of the revocation afterwards. The scope must be locked.
-    /// - Returns: nil if the revocation has changed since the snapshot, or if the scope has objects that the snapshot did not
-    ///   contain.
+    /// - Returns: nil if the revocation has changed since the snapshot, or if this step would end a pass but the scope now has
+    ///   further objects.
     func push(
         in transaction: any Transaction, at now: Timestamp, stamp: inout Stamp
     ) throws -> (push: Push, revocation: Revocation)? {

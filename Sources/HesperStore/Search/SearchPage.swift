@@ -36,7 +36,7 @@ public struct SearchPage: Sendable {
     /// - Returns: whether the caller should continue with the next note.
     public mutating func examine(_ note: Note?, _ position: SearchPosition) -> Bool {
         if let note, holdsTags(note) {
-            // The page is full. This further match shows that there is another page.
+            // If the page is already full, this match shows that there is another page.
             guard found.count < search.limit, bytes < Limits.pageBytes else {
                 next = found.last?.position
                 return false

@@ -33,7 +33,7 @@ public struct Lease: Sendable {
         return isHeld
     }
 
-    /// Acquires or renews the lease in a transaction, which can thereby find out whether this process still holds it.
+    /// Acquires or renews the lease in a transaction, to check that this process still holds the lease.
     /// - Returns: whether this process holds the lease.
     public func take(in transaction: any Transaction, at now: Timestamp) throws -> Bool {
         try transaction.takeLease(name, for: holder, at: now, until: now.adding(length))

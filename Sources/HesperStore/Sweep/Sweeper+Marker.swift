@@ -1,7 +1,7 @@
 import HesperModel
 
 extension Sweeper {
-    /// Reads the marker and checks it. If another database has written the marker, marks it as contested.
+    /// Reads the marker and checks it. If another database has written the marker, the holder of the lease marks it as contested.
     /// - Returns: the reason why no attachments may be removed; nil if attachments may be removed.
     func checkMarker(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws -> RemovalBlocker? {
         watch.nextCheck = now().adding(Sweep.markerCheckInterval)

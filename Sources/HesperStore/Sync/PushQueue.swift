@@ -21,8 +21,8 @@ public final class PushQueue: Sendable {
     static let groupLimit = 512
     /// The maximum number of bytes in a commit with several jobs. A job with more bytes is large and has a commit of its own.
     static let groupBytes = 1 << 20
-    /// The least size of a job that has a commit of its own. Background work states it for its jobs, so that the jobs of devices
-    /// come first.
+    /// The minimum size of a large job. Background work passes this size for each of its jobs, whatever the actual size, so that
+    /// the jobs of devices come first.
     public static let largeBytes = groupBytes + 1
 
     /// A write to one scope, and the continuation of the task that submitted it.
@@ -77,8 +77,8 @@ public final class PushQueue: Sendable {
     /// Begins commits until no writer is free or no job is eligible.
     private func beginCommits() {
         while let group = state.withLockedValue({ $0.nextGroup() }) {
-            // The tasks that wait for the jobs are resumed on the writer's thread, and a commit that follows begins on it, so that
-            // a commit needs no other thread.
+            // If the store has a writer's thread, the commit runs on it. This task then resumes the waiting tasks and begins the
+            // next commit on the same thread, so that no change of threads is needed.
             Task(executorPreference: store.writerExecutor) { await self.run(group) }
         }
     }
@@ -148,7 +148,7 @@ public final class PushQueue: Sendable {
 
         /// Ends the commit of a group. After a large job, no large job is committed for as long as the commit took, so that the
         /// writer is available for small jobs.
-        /// - Returns: the time at which large jobs may be committed again; nil if the group was not large.
+        /// - Returns: the time at which large jobs may be committed again; nil if no job of the group is large.
         mutating func end(_ group: Group) -> ContinuousClock.Instant? {
             commits -= 1
             busy.subtract(group.jobs.map(\.scope))
@@ -161,8 +161,8 @@ public final class PushQueue: Sendable {
         }
 
         /// Selects the jobs for one commit: the first job of each scope, then the second job of each scope, and so on. The scopes
-        /// are divided evenly among the writers that are free now. Busy writers are not counted, although they could take some of
-        /// the jobs later, because few large commits cost less than many small commits.
+        /// are divided evenly among the writers that are free now. Busy writers could take some of the jobs later, but they are not
+        /// counted, because a few large commits cost less than many small commits.
         /// - Returns: the indices of the jobs. They are ordered by scope, because scopes must be locked in this order, and then by
         ///   arrival.
         private func fitting(_ jobs: [Int]) -> [Int] {

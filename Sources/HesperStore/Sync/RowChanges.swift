@@ -163,7 +163,7 @@ public struct RowChanges {
 }
 
 extension Parcel {
-    /// Identifies the parcel's text, in case a merge removed words of it; nil if the parcel has no text.
+    /// The entry for the parcel's text in ``MergeOutcome/lostTexts`` if the text lost words; nil if the parcel has no text.
     fileprivate var lostText: LostText? {
         edits.first(where: \.attribute.isText).flatMap { edit in
             edit.clock.map { LostText(object: object, attribute: edit.attribute, clock: $0) }

@@ -1,6 +1,6 @@
 import HesperModel
 
-/// A webhook: a URL to which the server sends events about an account's notes and tags, and how far it has got in the feed
+/// A webhook: a URL to which the server sends events about an account's notes and tags, and its position in the feed
 /// (protocol.md, Webhooks).
 public struct Webhook: Sendable, Equatable {
     /// Why the server sends nothing to a webhook.
@@ -21,21 +21,22 @@ public struct Webhook: Sendable, Equatable {
     public let scope: ScopeID
     public var url: String
     public var events: Set<WebhookEvent>
-    /// Only notes with this tag, and this tag itself, cause events. A deleted note causes one in any case, because a
+    /// Only notes with this tag, and this tag itself, cause events. The deletion of any note causes an event, because a
     /// DeletedObject has no tags. Nil for all notes and tags.
     public var tag: UniqueID?
-    /// The key of the signatures. It is stored readable, because the server needs it for each request.
+    /// The key of the signatures. It is stored in plain text, because the server signs each request with it.
     public let secret: [UInt8]
     public let creationDate: Timestamp
     /// The epoch of the installation when the webhook was created or last resumed. A restore changes the installation's epoch,
     /// which pauses the webhook.
     public var epoch: UInt64
-    /// Why the webhook is paused; nil if it is not. A restore is not stored here, see ``pauseReason(in:)``.
+    /// The reason why the webhook was paused; nil if there is none. A restore is not stored here. It is detected by the epoch
+    /// (``pauseReason(in:)``).
     public var storedPauseReason: PauseReason?
     /// All events of changes up to this sequence number have been sent.
     public var sequence: Int64
     /// All objects whose first edit has this sequence number or a lower one have been announced. It may be greater than
-    /// ``sequence``, while the `note.changed` of a note is held.
+    /// ``sequence`` while the server delays a `note.changed` event.
     public var announcedSequence: Int64
     /// The number of failed requests since the last success.
     public var failures = 0
@@ -46,7 +47,7 @@ public struct Webhook: Sendable, Equatable {
 
     /// The time after which a webhook whose receiver always fails is paused, in milliseconds.
     public static let retryPeriod = 3 * Timestamp.day
-    /// The number of deliveries of a webhook that the log contains. The oldest are removed.
+    /// The maximum number of deliveries in the log of each webhook. The oldest are removed.
     public static let loggedDeliveries = 200
 
     public init(
@@ -82,7 +83,7 @@ public struct Webhook: Sendable, Equatable {
     /// Resumes the webhook. It continues where it stopped. Failures are counted from now on.
     /// - Parameters:
     ///   - epoch: the epoch of the installation.
-    ///   - head: the sequence number of the scope, which may be lower than that of the webhook after a restore.
+    ///   - head: the sequence number of the scope. After a restore, it may be lower than the webhook's.
     public mutating func resume(in epoch: UInt64, head: Int64) {
         self.epoch = epoch
         storedPauseReason = nil

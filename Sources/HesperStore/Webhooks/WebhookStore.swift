@@ -4,7 +4,7 @@ import HesperModel
 public protocol WebhookSnapshot {
     /// The webhooks of a scope, the most recently created first.
     func webhooks(of scope: ScopeID) throws -> [Webhook]
-    /// If it is read in a transaction, the scope must be locked.
+    /// The webhook with an ID; nil if there is none. If it is read in a transaction, the scope must be locked.
     func webhook(_ id: UniqueID, in scope: ScopeID) throws -> Webhook?
     /// The webhooks that are not paused and whose account is not disabled, with the sequence numbers of their scopes, ordered by
     /// scope and ID.
@@ -14,7 +14,7 @@ public protocol WebhookSnapshot {
     ///   - last: the last webhook of the previous page; nil for the first page.
     func activeWebhooks(of scope: ScopeID?, in epoch: UInt64, after last: Webhook?, limit: Int) throws
         -> [ActiveWebhook]
-    /// The delivery log of a webhook, the most recent first.
+    /// The most recent entries of a webhook's delivery log, the newest first.
     func webhookDeliveries(of webhook: UniqueID, in scope: ScopeID, limit: Int) throws -> [WebhookDelivery]
     /// An entry of the delivery log.
     /// - Parameter message: ``WebhookDelivery/message``.

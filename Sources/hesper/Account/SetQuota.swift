@@ -31,7 +31,8 @@ extension AccountCommand {
                 try transaction.setQuota(quota, of: account.scope)
                 return (account, try transaction.storage(of: account.scope))
             }
-            Terminal.printLine("The quota of \(account.email) is now \(quota). It uses \(storage.bytes) bytes.")
+            Terminal.printLine(
+                "The quota of \(account.email) is now \(quota). The account uses \(storage.bytes) bytes.")
         }
     }
 }

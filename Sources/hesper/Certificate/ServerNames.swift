@@ -4,8 +4,8 @@ import Foundation
 struct ServerNames: Sendable, Equatable {
     /// The names that the operator set. The certificate must contain all of them.
     let configured: [CertificateName]
-    /// The default names. The certificate contains only the default names that the authority allows. For example, the host name
-    /// of a container changes with each start, and the authority may not allow the new host name.
+    /// The default names. The certificate contains only the default names that the authority allows. For example, a container
+    /// may get a new host name at each start, which an existing authority usually does not allow.
     let defaults: [CertificateName]
 
     /// - Parameter machine: the host name of the machine.
@@ -24,8 +24,8 @@ struct ServerNames: Sendable, Equatable {
     func warning(host: String) -> String? {
         guard CertificateName(host)?.isUnspecified == true, configured.isEmpty else { return nil }
         return
-            "The certificate may not contain the name or address that clients use for this server. Set it with HESPER_URL, "
-            + "for example https://192.168.1.20:8080."
+            "The certificate possibly lacks the name or address that clients use for this server. Set that name with "
+            + "HESPER_URL, for example https://192.168.1.20:8080."
     }
 
     /// The host name of this machine, as the system reports it without a DNS lookup.

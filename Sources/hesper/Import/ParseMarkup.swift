@@ -14,7 +14,7 @@ struct ParseMarkup: ParsableCommand {
 
     /// The maximum size of the address space in bytes.
     private static let memory: rlim_t = 512 << 20
-    /// The maximum time of computing in seconds. libxml2 takes quadratic time for elements with very many attributes.
+    /// The maximum processor time in seconds. libxml2 takes quadratic time for elements with very many attributes.
     private static let seconds: rlim_t = 900
 
     func run() throws {

@@ -18,8 +18,9 @@ struct SyncCommand: AsyncParsableCommand {
             This command needs no server on this machine: it is a client like the web app. The state of a folder is in \
             $XDG_STATE_HOME/hesper, by default ~/.local/state/hesper.
 
-            Exit status: 0 success; 1 failure, or changes that are not synced; 2 an option is missing, or does not fit \
-            the folder; 3 a new sign-in is required; 4 a confirmation is required; 64 invalid command line.
+            Exit status: 0 success; 1 failure, or changes that are not synced; 2 a required option is missing, or \
+            an option does not match the state of the folder; 3 a new sign-in is required; 4 a confirmation is required; \
+            64 invalid command line.
             """)
 
     @Argument(help: ArgumentHelp("The folder.", valueName: "folder")) var folder: String
@@ -36,7 +37,7 @@ struct SyncCommand: AsyncParsableCommand {
     @Flag(help: "Change only the folder. Do not send changes that were made in it.") var pullOnly = false
     @Flag(help: "Delete notes even if many files are missing, and send files even if many have earlier contents again.")
     var confirmDeletions = false
-    @Flag(help: "Sync a folder that another machine has synced.") var takeOver = false
+    @Flag(help: "Sync a folder that another machine synced before and no longer syncs.") var takeOver = false
     @Flag(help: "Show what is not synced, and why.") var status = false
     @Flag(help: "With --status: print JSON.") var json = false
 

@@ -31,7 +31,7 @@ struct InstalledService {
 
     /// The environment variables of the service.
     /// - Parameter user: the user that runs the command.
-    /// - Throws: ``Failure`` if this user may not use the variables, or if the variables cannot be determined.
+    /// - Throws: ``Failure`` if this user is not the user of the service, or if the variables cannot be determined.
     func environment(for user: uid_t = geteuid()) throws -> [String: String] {
         let owner = unit.user ?? "root"
         guard owner == "\(user)" || owner == InstalledService.name(of: user) else {

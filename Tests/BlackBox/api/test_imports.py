@@ -400,7 +400,7 @@ def test_a_file_that_ends_the_server_fails(fresh_server: Server) -> None:
     fresh_server.start()
     client.url = fresh_server.url
     failed = settled(client, path)
-    assert (failed["state"], failed["problem"]) == ("failed", "The server stopped several times while it read this file. Split the file, or ask the operator to read the server's log.")
+    assert (failed["state"], failed["problem"]) == ("failed", "The server stopped several times while it imported this file. Split the file, or ask the operator to check the log.")
     assert run(client, notes_zip(1))[1]["state"] == "done"
 
 

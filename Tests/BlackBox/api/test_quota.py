@@ -153,7 +153,7 @@ def test_a_restored_server_with_a_smaller_quota_loses_nothing(tmp_path: Path):
 
 def test_set_quota(small):
     client = small.client()
-    assert set_quota(small, client, "0") == f"The quota of {client.email} is now 0 bytes. It uses 0 bytes.\n"
+    assert set_quota(small, client, "0") == f"The quota of {client.email} is now 0 bytes. The account uses 0 bytes.\n"
     assert client.post("/v1/notes", {"text": "x"}).status_code == 507
     assert client.post("/v1/notes", {"text": ""}).status_code == 201
     set_quota(small, client, "unlimited")

@@ -143,7 +143,7 @@ def test_a_zip_of_texts(hesper: Hesper, ada: str, tmp_path: Path) -> None:
         made.writestr("../evil.md", "evil")
     done = hesper("import", "--account", ada, "Notes.zip")
     assert done.returncode == FAILED
-    assert done.stderr == "hesper: Skipped ../evil.md: Its path is outside the archive.\n"
+    assert done.stderr == "hesper: Skipped ../evil.md: Its path in the archive is invalid.\n"
     assert done.stdout.startswith("Imported Notes: 1 new note, ")
 
 
@@ -153,7 +153,7 @@ def test_a_zip_of_texts(hesper: Hesper, ada: str, tmp_path: Path) -> None:
         (lambda data: data[: len(data) // 2], "Notes.zip is damaged: "),
         (lambda data: data[:6] + b"\x01" + data[7:], "Notes.zip is "),
         (lambda data: b"PK\x05\x06" + bytes(18), "Notes.zip is an empty zip."),
-        (lambda data: b"no zip", "Notes.zip is not a folder, a zip file or a text, and not a file that another app exported."),
+        (lambda data: b"no zip", "Notes.zip must be a folder, a zip file, a text file, or a file that another app exported."),
     ],
 )
 def test_invalid_zips(hesper: Hesper, ada: str, tmp_path: Path, make, message: str) -> None:

@@ -186,7 +186,7 @@ def test_a_self_signed_certificate(hesper: Hesper, ada: str, tmp_path: Path) -> 
     lines = told(hesper, **own)
     assert any(line.startswith("ok: The self-signed certificate for localhost, 127.0.0.1") for line in lines), lines
     everywhere = told(hesper, **own, HESPER_HOST="0.0.0.0")
-    assert any(line.startswith("warning: The certificate may not contain the name or address that clients use") for line in everywhere)
+    assert any(line.startswith("warning: The certificate possibly lacks the name or address that clients use") for line in everywhere)
     moved = told(hesper, **own, HESPER_HOST="fd00::7")
     assert "ok: The server renews the certificate when it starts. The authority is unchanged." in moved
     stranger = told(hesper, status=FAILED, **own, HESPER_URL="https://notes.example.org")

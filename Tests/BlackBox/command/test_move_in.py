@@ -115,7 +115,7 @@ def test_hostile_enex(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     assert done.returncode == FAILED
     assert "2 new notes" in done.stdout
     assert done.stderr.splitlines()[0] == "hesper: Skipped a.enex: It declares entities, which are not allowed."
-    assert "hesper: Skipped a.enex, Deep: Its elements are nested more than 256 deep." in done.stderr
+    assert "hesper: Skipped a.enex, Deep: Its elements are nested more than 256 levels deep." in done.stderr
     assert "Skipped a.enex, Broken: It is not valid: " in done.stderr
     assert "Skipped a.enex, Crypt, encrypted text: It is encrypted." in done.stderr
     with serving(tmp_path) as (url, _):
@@ -188,7 +188,7 @@ def test_hostile_archives(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     assert "1 new note, " in done.stdout
     assert "2 new attachments" in done.stdout
     assert sorted(done.stderr.splitlines()) == [
-        "hesper: Skipped ../outside.png: Its path is outside the archive.",
+        "hesper: Skipped ../outside.png: Its path in the archive is invalid.",
         "hesper: Skipped Notes/big.md: It has 50000000 bytes. The maximum is 1048576.",
     ]
     again = hesper("import", "--account", ada, "Notes.zip")
@@ -225,5 +225,5 @@ def test_other_files(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(b"%PDF")
     done = hesper("import", "--account", ada, "a.pdf")
     assert (done.returncode, done.stderr) == (
-        WRONG_USAGE, "hesper: a.pdf is not a folder, a zip file or a text, and not a file that another app exported.\n",
+        WRONG_USAGE, "hesper: a.pdf must be a folder, a zip file, a text file, or a file that another app exported.\n",
     )  # fmt: skip

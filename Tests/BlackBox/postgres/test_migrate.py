@@ -233,7 +233,7 @@ def test_an_interrupted_move_is_continued(
     for command in (["serve", "--port", "0"], ["account", "list"], ["check"]):
         refused = run(tmp_path, *command, HESPER_DATABASE=address)
         assert (refused.returncode, refused.stdout) == (FAILED, "")
-        assert "the database is only partly filled: run hesper migrate-data again, with the same source" in refused.stderr
+        assert "a migration to this database has not finished: run hesper migrate-data again, with the same source" in refused.stderr
     postgresql.sql("DROP TRIGGER wait ON scopes", name_in(address))
     kept = postgresql.sql("SELECT id, xmin FROM scopes ORDER BY id", name_in(address))
     assert len(kept) == 2

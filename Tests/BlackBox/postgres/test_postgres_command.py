@@ -97,7 +97,7 @@ def test_a_database_of_another_encoding(tmp_path: Path, postgresql: PostgreSQL, 
     address = postgresql.database(f"ENCODING '{encoding}' LOCALE 'C'")
     ended = serve(tmp_path, address)
     assert ended.returncode == FAILED
-    assert f"the database encoding is {encoding} and must be UTF8: create one with CREATE DATABASE" in ended.stderr
+    assert f"the database encoding is {encoding}, but must be UTF8: create a database with CREATE DATABASE" in ended.stderr
     postgresql.drop(address)
 
 
