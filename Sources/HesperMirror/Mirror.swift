@@ -119,8 +119,8 @@ final class Mirror {
         return (scan, MirrorPlan(situation))
     }
 
-    /// Reads all notes, and for each deleted note whose text was kept in a second note, the ID of the second note. The details of a
-    /// note are read only if the note has no file or was changed.
+    /// Reads all notes. The details of a note are read only if the note has no file or was changed. `continuations` contains the
+    /// deleted notes whose text was kept in another note, each with the ID of that other note.
     private func notes() async throws -> ([NoteID: MirrorNote], continuations: [NoteID: NoteID]) {
         let entries = map.entries
         return try await store.read { tx in

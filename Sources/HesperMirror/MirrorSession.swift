@@ -208,7 +208,7 @@ extension SyncStatus {
 }
 
 extension MirrorPlan {
-    /// The number of actions of each kind, by the description of the kind for the user.
+    /// The number of actions of each kind. The keys are the descriptions of the kinds that the user sees.
     var counts: [String: Int] {
         var counts: [String: Int] = [:]
         for text in actions.compactMap(\.text) { counts[text, default: 0] += 1 }
@@ -217,7 +217,7 @@ extension MirrorPlan {
 }
 
 extension AttachmentPlan {
-    /// The number of actions of each kind, by the description of the kind for the user.
+    /// The number of actions of each kind. The keys are the descriptions of the kinds that the user sees.
     var counts: [String: Int] {
         var counts: [String: Int] = [:]
         for text in actions.compactMap(\.text) { counts[text, default: 0] += 1 }

@@ -14,11 +14,11 @@ struct FormerText: Codable, Equatable, Sendable {
     static let lifetime = 86_400.0
     private static let limit = 8
 
-    /// Determines the base of a text that an editor saved, that is, the text that the editor showed before the edit. In the result,
-    /// `isStale` is true if the base is a former text.
+    /// Determines which text an editor showed before the user edited and saved it: the current text, or a former text, if the
+    /// editor had not read the file again since.
     ///
-    /// The candidates are the current text, and former texts. A former text is a candidate if the saved text lacks the changes from
-    /// that former text to the current text. The base is the candidate that differs least from the saved text.
+    /// A former text is considered only if the saved text lacks the changes that were made after it. Of these former texts and the
+    /// current text, the result is the one that differs least from the saved text. `isStale` is true if it is a former text.
     /// - Parameters:
     ///   - former: the texts that the mirror replaced, oldest first.
     ///   - current: the text that the mirror wrote last.

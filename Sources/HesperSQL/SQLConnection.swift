@@ -12,7 +12,7 @@ public protocol SQLConnection {
     var dialect: SQLDialect { get }
     /// Runs a query and returns the result of `body` for the first row; nil if the query returns no rows.
     func first<T>(_ sql: String, _ arguments: [SQLValue], _ body: (Row) throws -> T?) throws -> T?
-    /// Runs a query and returns the results of `body` for all rows. All rows may be in memory at the same time.
+    /// Runs a query and returns the results of `body` for all rows. A connection may hold all rows in memory at the same time.
     func all<T>(_ sql: String, _ arguments: [SQLValue], _ body: (Row) throws -> T) throws -> [T]
     /// Runs a statement and returns the number of rows that the statement changed.
     func run(_ sql: String, _ arguments: [SQLValue]) throws -> Int

@@ -86,9 +86,9 @@ private struct FileInspection {
         }
     }
 
-    /// Compares the search index with the terms of the stored texts: the positions of each term, and the number of terms of each
-    /// note, which ranking uses. Only a sum of hashes of all positions is compared, so memory use does not grow with the index.
-    /// Each term is looked up in the index in the same way as in a search.
+    /// Compares the search index with the terms of the stored texts: the number of terms of each note, which ranking uses, and the
+    /// positions of all terms. The positions are compared as sums of hashes, so memory use does not grow with the index. To read
+    /// the positions in the index, each term is looked up in the same way as in a search.
     mutating func inspectTerms() throws {
         try database.execute(
             sql: """

@@ -205,7 +205,7 @@ struct ElementReader {
         if let json = object["textAfter"] { ancestry.after = clocks(json, "textAfter", at: "/textAfter") }
         if case .string(let text)? = value("textBaseValue", FieldValue.text) { ancestry.baseValue = text }
         let invalid = ["textBase", "textAfter", "textBaseValue"].first { rejected[$0] != nil }
-        if let invalid { drop(.text, "text must come with a valid \(invalid)") }
+        if let invalid { drop(.text, "text requires a valid \(invalid)") }
         return ancestry
     }
 
@@ -243,13 +243,13 @@ struct ElementReader {
                 let attribute = Attribute.namedText(member.name)
                 body(&self, attribute, member.value, field, "/\(part)/\(JSONPointer.escape(member.name))")
                 if rejected[field] != nil {
-                    drop(attribute, "\(attribute.description) must come with a valid \(field)")
+                    drop(attribute, "\(attribute.description) requires a valid \(field)")
                 }
             }
         case let other?:
             reject(part, .invalidField, "\(part) must be an object, not \(other.kind)")
             for edit in edits where edit.attribute.isText {
-                drop(edit.attribute, "\(edit.attribute.description) must come with a valid \(part)")
+                drop(edit.attribute, "\(edit.attribute.description) requires a valid \(part)")
             }
         }
     }

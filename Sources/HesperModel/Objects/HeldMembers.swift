@@ -1,6 +1,6 @@
 extension Entity {
-    /// The tags and attachments that an object holds according to its registers: those of a note, and the files of an app's own
-    /// object. The set contains them even if the object does not exist yet.
+    /// The IDs of the tags and attachments that an object holds according to its registers. A note holds tags and attachments, and
+    /// an app's own object holds attachments as files. The registers are read even if the object itself does not exist yet.
     public var heldMembers: Set<UniqueID> {
         guard case .note(let note) = self, note.tags.count > 0 else { return heldAttachments }
         return heldAttachments.union(note.tags.raw)

@@ -27,7 +27,7 @@ struct ImportWork: Sendable {
         do {
             try await workAndFinish()
         } catch {
-            // The process was not killed, so the attempt does not count. A new task resets the count, because this task may have
+            // The process was not killed, so the number of attempts is reset. This is done in a new task, because this task may have
             // been cancelled. An error is ignored, because the store may be unavailable.
             let work = self
             await Task { try? await work.setAttempts(0) }.value
