@@ -6,7 +6,6 @@ need, under the names that they have in app.py. Every wait has a limit.
 
 import atexit
 import base64
-import contextlib
 import json
 import os
 import re
@@ -183,22 +182,25 @@ class FirefoxApp:
         saved = f"({EDITOR}).isSaved(copy)"
         self.wait_for(f"{saved} && engine.status.phase === 'synced' && engine.status.identical && copy.unsentCount() === 0")
 
-    # Elements, by their roles and names as screen readers know them
+    # Elements
 
-    def find(self, role: str, name: str) -> list[dict]:
-        locator = {"type": "accessibility", "value": {"role": role, "name": name}}
-        for _ in range(3):
-            # On a busy machine, Firefox sometimes does not respond to this command while a page is being loaded.
-            with contextlib.suppress(TimeoutError):
-                return self._send("browsingContext.locateNodes", locator=locator, seconds=SECONDS / 4)["nodes"]
-        return self._send("browsingContext.locateNodes", locator=locator)["nodes"]
+    def find(self, label: str) -> dict | None:
+        """The first visible element with this label. It is found by a script, because on a busy machine Firefox may never respond to
+        a search for accessible names in a page that it has just loaded."""
+        function = """label => [...document.querySelectorAll("[aria-label], button")]
+          .find(one => one.checkVisibility() && (one.ariaLabel || one.innerText.trim()) === label) ?? null"""
+        answer = self.firefox.send(
+            "script.callFunction", functionDeclaration=function, arguments=[{"type": "string", "value": label}],
+            target={"context": self.context}, awaitPromise=False,
+        )  # fmt: skip
+        return answer["result"] if answer["result"]["type"] == "node" else None
 
-    def wait_visible(self, role: str, name: str) -> dict:
-        """Waits for an element, and returns the first."""
-        return wait_until(lambda: next(iter(self.find(role, name)), None), f"no {role} “{name}”")
+    def wait_visible(self, label: str) -> dict:
+        """Waits for an element, and returns it."""
+        return wait_until(lambda: self.find(label), f"no element “{label}”")
 
     def press_button(self, name: str) -> None:
-        self.click(self.wait_visible("button", name))
+        self.click(self.wait_visible(name))
 
     def click(self, at: dict | tuple[float, float], times: int = 1, touch: bool = False) -> None:
         """Clicks or taps the middle of an element, or a place of the viewport."""
@@ -234,7 +236,6 @@ class FirefoxApp:
     # The app
 
     def sign_in(self, email: str, password: str = PASSWORD) -> "FirefoxApp":
-        # By a script, because Firefox may never respond to a search for an element in a page that it has just loaded.
         wait_until(
             lambda: self.evaluate("""() => {
               const named = selector => [...document.querySelectorAll(selector)]
@@ -255,7 +256,7 @@ class FirefoxApp:
         )
         self.press("Enter")
         self.wait_for("copy.session")
-        self.wait_visible("button", "New note")
+        self.wait_visible("New note")
         return self
 
     def new_note(self, text: str = "") -> "FirefoxApp":
@@ -275,7 +276,7 @@ class FirefoxApp:
 
     @property
     def editor(self) -> dict:
-        return self.wait_visible("textbox", "Note text")
+        return self.wait_visible("Note text")
 
     @property
     def text(self) -> str | None:

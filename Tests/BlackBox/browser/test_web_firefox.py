@@ -72,7 +72,7 @@ def test_writing_with_keys(firefox_and_device: tuple[FirefoxApp, Device]):
     wait_until(lambda: app.saved_text == expected + " offline", "not saved")
     app.go_online()
     app.reload()
-    app.wait_visible("button", "New note")
+    app.wait_visible("New note")
     app.expect_text(expected + " offline")
     app.wait_synced()
     device.sync()
