@@ -261,7 +261,7 @@ def too_many_files() -> bytes:
 
 @pytest.mark.parametrize(
     ("data", "name", "problem"),
-    [(lambda: b"not a zip", "notes.zip", "not a folder, a zip file or a text"), (lambda: b"PK\x03\x04" + bytes(100), "a.zip", "damaged"),
+    [(lambda: b"not a zip", "notes.zip", "must be a folder, a zip file"), (lambda: b"PK\x03\x04" + bytes(100), "a.zip", "damaged"),
      (lambda: packed({"hesper.json": '{"format": "hesper-export", "formatVersion": 99}'}), "a.zip", "later version"),
      (lambda: notes_zip(20)[:-60], "a.zip", "damaged"), (encrypted, "a.zip", "encrypted"), (too_many_files, "a.zip", "100000"),
      (lambda: packed({}), "empty.zip", "empty")],
