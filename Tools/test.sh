@@ -45,6 +45,14 @@ runner() {
     statuses+=("$1=$?")
 }
 
+# The checks of the web app's code, in the foreground while other parts run.
+web_code() {
+    must "types" 5 tsc -p Tests/Web
+    must "types of the worker" 5 tsc -p Tests/Web/worker.json
+    runner web 10 node --test --test-reporter spec --test-reporter-destination stdout \
+        --test-reporter ./Tests/Web/junit.js --test-reporter-destination "$results/web.xml" Tests/Web/*.test.js
+}
+
 # The build needs a few packages only. The others are installed while it runs.
 must "set-up of the build" 20 Tools/set-up.sh run
 behind "set-up" 20 Tools/set-up.sh test
@@ -75,12 +83,7 @@ if [ "$mode" = check ]; then
     swift_run=$!
     behind black-box 5 nice -n 5 "${black_box[@]}" Tests/BlackBox/api -m "not long" --junitxml="$results/black-box.xml"
     black_box_run=$!
-fi
-must "types" 5 tsc -p Tests/Web
-must "types of the worker" 5 tsc -p Tests/Web/worker.json
-runner web 10 node --test --test-reporter spec --test-reporter-destination stdout \
-    --test-reporter ./Tests/Web/junit.js --test-reporter-destination "$results/web.xml" Tests/Web/*.test.js
-if [ "$mode" = check ]; then
+    web_code
     wait "$swift_run"
     statuses+=("swift=$?")
     wait "$black_box_run"
@@ -104,10 +107,14 @@ collection=$!
 databases='^Hesper(Postgres|SQLite|Blobs|Archive)Tests\.'
 behind swift-databases 20 "${swift_test[@]}" "$results/swift-databases.xml" --filter "$databases"
 databases_run=$!
-runner swift 20 "${swift_test[@]}" "$results/swift.xml" --skip "$databases"
+behind swift 20 "${swift_test[@]}" "$results/swift.xml" --skip "$databases"
+swift_run=$!
+web_code
+wait "$swift_run"
+statuses+=("swift=$?")
 wait "$databases_run"
 statuses+=("swift-databases=$?")
-cat "$results/swift-databases.log"
+cat "$results"/{swift,swift-databases}.log
 wait "$collection"
 if [ "$mode" = all ]; then
     runner simulate 30 .build/release/simulate 10000

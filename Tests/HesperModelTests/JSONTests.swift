@@ -29,8 +29,8 @@ struct JSONTests {
             ("01", "a number"), ("+1", "at byte 0"), ("1.", "after its point"), (".5", "at byte 0"),
             ("1e", "its exponent"), ("1e999", "too large"), ("NaN", "at byte 0"), ("tru", "at byte 0"),
             ("\"a\nb\"", "control character"), (#""a"#, "does not end"), (#""\x""#, "escape sequence"),
-            (#""\u12""#, "four hex digits"), (#""\ud83c""#, "a surrogate"), (#""\udf0d""#, "a surrogate"),
-            (#""\ud83c\u0041""#, "a surrogate"), ("1 2", "other text follows"), ("\u{feff}1", "at byte 0"),
+            (#""\u12""#, "four hex digits"), (#""\ud83c""#, "an unpaired surrogate"), (#""\udf0d""#, "an unpaired surrogate"),
+            (#""\ud83c\u0041""#, "an unpaired surrogate"), ("1 2", "other text follows"), ("\u{feff}1", "at byte 0"),
             ("\u{0b}1", "at byte 0"), (#"{"a":1,"a":1}"#, "is used twice"), (#"{"a":1,"\u0061":1}"#, "is used twice"),
             ("// c\n1", "at byte 0"),
         ])

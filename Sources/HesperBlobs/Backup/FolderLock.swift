@@ -18,5 +18,10 @@ public final class FolderLock: Sendable {
         return nil
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // Closing the descriptor would not release the lock yet if another thread is starting a process at the same time: that
+        // process has a copy of the descriptor until it executes its program.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 }

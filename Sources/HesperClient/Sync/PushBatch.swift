@@ -27,7 +27,9 @@ package struct PushBatch: Sendable, Equatable {
             return part
         }
 
-        /// The members that state from which texts the texts of the part descend. For an app's object, they list the texts by name.
+        /// The JSON members with the versions from which each text of the part was edited. For an app's object, which may have several
+        /// texts, the value of each member is an object with the names of the texts as keys.
+        /// - Parameter withBases: whether to send the contents of these versions, and not only their clocks.
         fileprivate func descent(withBases: Bool) -> [(String, JSON?)] {
             var bases: [(String, JSON?)] = []
             var values: [(String, JSON?)] = []

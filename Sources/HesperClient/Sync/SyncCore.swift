@@ -88,7 +88,7 @@ package struct SyncCore: Sendable {
         var hasMore = true
         var withBases: Bool
         var clockRefusals = 0
-        /// Whether one more request was sent because the digests differed.
+        /// Whether one more request was sent to find out whether the digests still differ.
         var isConfirmed = false
         var hasNews = false
         var objectLimit = PushBatch.objectLimit
@@ -261,9 +261,9 @@ package struct SyncCore: Sendable {
             .send(number, ServerRequest("POST", "/v1/sync", headers: headers, body: body.bytes, token: token)))
     }
 
-    /// Ends the current sync from the beginning, if there is one. If the digests differ although nothing is unsent, starts a sync
-    /// from the beginning, at most once an hour.
-    /// - Returns: whether a sync from the beginning was started.
+    /// Marks a full sync, which reads the feed from its beginning, as ended. If the digests differ although nothing is unsent,
+    /// starts a full sync, at most once an hour.
+    /// - Returns: whether a full sync was started.
     private func startsRepair(_ transaction: RecordsTransaction) throws -> Bool {
         let now = transaction.now
         let sync = try transaction.sync

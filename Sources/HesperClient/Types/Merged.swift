@@ -10,8 +10,8 @@ public struct Merged<Value: MergedValue>: Sendable, Equatable {
     public var wrappedValue: Value
     /// The value that was read from the store. Nil if the object was not read from a store.
     private(set) var original: Value?
-    /// The name of the property's attribute, or the common prefix of the names if the property has several registers. Empty if the
-    /// object was not read from a store.
+    /// The name of the attribute that stores the property. If several attributes store it, the common prefix of their names. Empty
+    /// if the object was not read from a store.
     private(set) var name = ""
 
     /// Creates a property with a default value.

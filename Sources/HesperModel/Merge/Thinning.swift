@@ -63,7 +63,7 @@ public struct Thinning: Sendable {
         public var nextReview: Timestamp?
     }
 
-    /// How long texts that a device may use as a base are kept after the most recent use of the device, in milliseconds.
+    /// The time, in milliseconds, for which texts that a device may use as a base are kept after the most recent use of the device.
     public static let deviceRetention = 365 * Timestamp.day
     /// The margin before the stored time of a device's most recent read, in milliseconds. ``readMarginAfter`` describes its use.
     static let readMarginBefore = 60_000 as Int64

@@ -57,7 +57,7 @@ public enum Field: String, Sendable, CaseIterable {
     public enum Rule: Sendable {
         /// The value with the greatest clock is current. Fields with any other rule have no clock.
         case register
-        /// The first value is current. An edit that pushes a different value is rejected.
+        /// The first value stays current. An edit that pushes a different value is rejected.
         case once
         /// The field is set once, as with ``once``, and the value is the name of a type. If edits with different names are folded
         /// nevertheless, the smallest name is current.
@@ -121,7 +121,7 @@ extension Section {
 
     private static let partsByName = parts.map { $0.sorted { $0.name < $1.name } }
 
-    /// The field that an object of this section must have to exist (merge.md, Edits).
+    /// The field without which an object of this section does not exist (merge.md, Edits).
     public var requiredField: Field {
         switch self {
         case .notes: .creationDate

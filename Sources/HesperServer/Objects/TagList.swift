@@ -37,8 +37,8 @@ struct TagList: Resource {
         guard !request.prefersArray else {
             return ListPage(array: [UInt8(ascii: "[")] + (tag ?? []) + [UInt8(ascii: "]")]).arrayResponse(to: request)
         }
-        // The response has the members of a page of the feed, but it lacks all other tags. Its token belongs to a selection that no
-        // feed has, so every feed refuses it.
+        // The response has the form of a page of the feed, but contains at most one tag. A feed that continued with its token would
+        // lack all other tags. So the token has a selection that no feed has, and every feed refuses it.
         let feed = Feed(.types([]), limit: limit)
         var response = FeedResponse(backend: backend, feed: feed, shape: .section(.tags)).response(
             feed.emptyPage(at: session.head, epoch: backend.epoch), with: tag.map { [($0, .tags)] } ?? [])

@@ -26,7 +26,8 @@ actor WebhookDeliverer {
     /// The time of the next attempt to acquire the lease, if another server holds it.
     private var nextLeaseAttempt = Timestamp(clamping: .min)
     private var nextMarkerCheck = Timestamp(clamping: .min)
-    /// Whether the marker of the attachments has been read.
+    /// Whether the marker in the attachment store, which names the installation that uses the store, has been read. No webhook is
+    /// delivered before.
     private var hasCheckedMarker = false
 
     private struct Remembered {

@@ -11,7 +11,7 @@ public struct MovedTable: Sendable {
         case date
         /// Text in UTF-8.
         case text
-        /// An ID, a clock, a node or a digest in big-endian order, or a hash.
+        /// A hash, or the big-endian form of an ID, a clock, a node or a digest.
         case bytes
     }
 

@@ -57,13 +57,13 @@ def test_password_cost():
     with Server(environment={"HESPER_PASSWORD_COST": ""}) as server:
         ada = server.client()
         server.stop()
-        server.environment["HESPER_PASSWORD_COST"] = "15"
+        server.environment["HESPER_PASSWORD_COST"] = "11"
         server.start()
         ada.another_device()
         bob = server.client()
         kept = dict(query(server, "SELECT email, password_hash FROM accounts"))
     costs = {email: text.split("$")[2] for email, text in kept.items()}
-    assert costs == {ada.email: "ln=17,r=8,p=1", bob.email: "ln=15,r=8,p=1"}
+    assert costs == {ada.email: "ln=17,r=8,p=1", bob.email: "ln=11,r=8,p=1"}
 
 
 def test_no_token_or_password_is_stored_or_logged(client, server):
