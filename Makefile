@@ -8,7 +8,7 @@ help: ## list these commands
 run: ## build, and serve on http://127.0.0.1:8080 with data in ./data (PORT=, DATA=)
 	@Tools/run.sh
 
-check: ## the quick tests: formatting, model, store contract on SQLite, API; three minutes after a build
+check: ## the quick tests: formatting, model, store contract on SQLite, API; two and a half minutes after a build
 	@Tools/test.sh check
 
 test: ## run the tests that a change must pass; ends with `tests: N passed, N failed`

@@ -20,7 +20,7 @@
 
 #include "statements.h"
 
-enum { TEXT_BYTES = 500, MAX_CONNECTIONS = 64, MAX_PARAMETERS = 16 };
+enum { TEXT_BYTES = 500, MAX_CONNECTIONS = 64, MAX_PARAMETERS = 17 };
 /* The limit of the bodies of existing objects that one query may return. */
 enum { FORESIGHT_BYTES = 32 << 20 };
 enum { BOOL = 16, BYTEA = 17, INT8 = 20, INT4 = 23, TEXT = 25, JSON = 114, DATE = 1184, UUID = 2950 };
@@ -138,8 +138,9 @@ static void prepare_all(PGconn *connection) {
     prepare(connection, "lock", POSTGRES_lock, 1, (Oid[]){INT8});
     prepare(connection, "states", POSTGRES_states, 3, (Oid[]){INT8, UUIDS, INT8});
     prepare(connection, "objects", POSTGRES_insertObjects, 8, (Oid[]){INT8, UUIDS, INT4S, TEXTS, INT8S, INT8S, BYTEAS, JSONS});
-    prepare(connection, "parcels", POSTGRES_insertParcels, 16,
-            (Oid[]){INT8, INT8S, UUIDS, INT8S, TEXTS, BOOLS, BOOLS, BYTEAS, BYTEAS, BYTEAS, BYTEAS, JSONS, BYTEAS, BYTEAS, INT8S, DATE});
+    prepare(connection, "parcels", POSTGRES_insertParcels, 17,
+            (Oid[]){INT8, INT8S, UUIDS, INT8S, TEXTS, BOOLS, BOOLS, BYTEAS, BYTEAS, BYTEAS, BYTEAS, JSONS, BYTEAS, BYTEAS, INT8S, TEXTS,
+                    DATE});
     prepare(connection, "advance", POSTGRES_advance, 7, (Oid[]){INT8, INT8, BYTEA, BYTEA, BYTEA, INT8, INT8});
 }
 
@@ -196,6 +197,8 @@ static void send_parcels(PGconn *connection, Parameters *p, int64_t scope, int64
     for (int i = 0; i < notes; i++) element(p, created[0].digest, 8);
     array(p, INT8, notes);
     for (int i = 0; i < notes; i++) element64(p, 0x9abcdef0);
+    array(p, TEXT, notes);
+    for (int i = 0; i < notes; i++) put32(p, -1); /* NULL */
     integer(p, 848479632345000);
     send(connection, "parcels", p);
 }

@@ -71,7 +71,7 @@ def script(scope: str) -> str:
                           clock, "ARRAY[:body::json]"],
         "insertParcels": [":scope", "ARRAY[:number::bigint]", note, "ARRAY[:next::bigint]", "ARRAY['note']",
                           "ARRAY[false]", "ARRAY[false]", clock, clock, clock, "ARRAY[NULL]", "ARRAY[:parcel::json]",
-                          "ARRAY[NULL]", "ARRAY[:node::bytea]", "ARRAY[2596069104::bigint]", date],
+                          "ARRAY[NULL]", "ARRAY[:node::bytea]", "ARRAY[2596069104::bigint]", "ARRAY[NULL]", date],
         "advance": [":scope", ":next", ":clock", ":clock", ":clock", ":number", str(len(PARCEL))],
     }  # fmt: skip
 
