@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from client import Server
 from durable_pushes import fresh_folder
 from listeners import write
-from load import Session, load, rounds, sign_up
+from load import Session, load, rounds
 from machine import TOOLS, fdatasync_cost
 from postgres_limits import postgresql
 from postgres_rows import on

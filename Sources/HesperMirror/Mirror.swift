@@ -209,8 +209,7 @@ final class Mirror {
         do {
             count(try await map.commit(batch.map(\.change)), batch, &report)
         } catch {
-            // A change failed, so the whole batch was rolled back. Each change is repeated in its own transaction, so that the
-            // others succeed.
+            // A change failed, so the batch was rolled back. Each change is repeated in a transaction of its own.
             for pending in batch {
                 do {
                     count(try await map.commit([pending.change]), [pending], &report)

@@ -9,93 +9,46 @@ import Testing
 
 @Suite("Findings of the check")
 struct InconsistencyTests {
-    /// Damage done by a statement, and the expected finding.
-    struct Damage: Sendable, CustomStringConvertible {
-        let sql: String
-        let sentence: String
 
-        init(_ sql: String, _ sentence: String) {
-            self.sql = sql
-            self.sentence = sentence
-        }
-
-        var description: String { sql }
-    }
-
-    private static let mismatch = "NOTE has a parcel of edits that does not match its checksum."
-
-    static let damages = [
-        Damage(
-            "UPDATE objects SET body = replace(body, 'Milk', 'Mulk') WHERE section = 0",
-            "NOTE differs from the fold of its edits."),
-        Damage("UPDATE objects SET body = '{' WHERE section = 0", "NOTE cannot be read."),
-        Damage("UPDATE objects SET bytes = 7 WHERE section = 0", "NOTE has"),
-        Damage(
-            "UPDATE objects SET type = 'tag' WHERE section = 0",
-            "The type of NOTE differs from that of the fold of its edits."),
-        Damage("UPDATE objects SET section = 9 WHERE section = 0", "NOTE has an unknown section."),
-        Damage(
-            "UPDATE objects SET digest = zeroblob(16) WHERE section = 0",
-            "The digest of NOTE differs from that of the fold of its edits."),
-        Damage("UPDATE objects SET sequence = NULL WHERE section = 0", "NOTE exists, but has no sequence number."),
-        Damage(
-            "UPDATE objects SET sequence = 99 WHERE section = 0",
-            "NOTE has sequence number 99, but the last one assigned is 5."),
-        Damage("UPDATE objects SET sequence = 1 WHERE section = 0", "Sequence number 1 was assigned 2 times."),
-        Damage(
-            "DELETE FROM objects WHERE section = 0", "NOTE has edits, but is neither an object nor a DeletedObject."),
-        Damage("DELETE FROM edits WHERE type = 'note'", "NOTE differs from the fold of its edits."),
-        Damage("UPDATE edits SET body = 'x' WHERE type = 'note'", "NOTE has a parcel of edits that cannot be read"),
-        Damage(
-            "UPDATE edits SET last_clock = zeroblob(16)",
-            "NOTE has a parcel of edits whose clocks differ from those in the columns of its row."),
-        Damage("UPDATE edits SET pushed_at = pushed_at + 1000", mismatch),
-        Damage("UPDATE edits SET sequence = sequence + 1", mismatch),
-        Damage("UPDATE edits SET pushed_by = zeroblob(8)", mismatch),
-        Damage("UPDATE edits SET text_origin = zeroblob(16)", mismatch),
-        Damage("UPDATE edits SET missing_ancestors = zeroblob(16)", mismatch),
-        Damage("UPDATE edits SET has_lost_words = 1", mismatch),
-        Damage("UPDATE edits SET is_servers = 1", mismatch),
-        Damage("UPDATE edits SET checksum = 7", mismatch),
-        Damage("UPDATE scopes SET digest = zeroblob(16)", "The scope's digest is"),
-        Damage("UPDATE scopes SET greatest_clock = zeroblob(16)", "which is greater than its recorded greatest clock."),
-        Damage("DELETE FROM members", "NOTE holds TAG, but the index of members has no entry for it."),
-        Damage(
-            "INSERT INTO members SELECT scope, zeroblob(16), id FROM objects WHERE section = 0",
-            "but the index of members has an entry for it."
-        ),
-        Damage("DELETE FROM tag_names", "The index of tag names has no entry for tag TAG."),
-        Damage(
-            "INSERT INTO tag_names SELECT scope, 'rome', id FROM objects WHERE section = 1",
-            "The index of tag names has a wrong name for tag TAG."),
-        Damage("UPDATE tombstones SET bytes = 7", "DEAD has"),
-        Damage("UPDATE tombstones SET type = '?'", "DEAD is a DeletedObject of an unknown type."),
-        Damage("UPDATE tombstones SET merged_into = zeroblob(16)", "is recorded as rescued into"),
-        Damage(
-            "INSERT INTO tombstones SELECT NULL, scope, id, 'note', NULL, 0, 4, 9, NULL, 0 FROM objects WHERE section = 0",
-            "NOTE is both an object and a DeletedObject."),
-        Damage("DELETE FROM documents", "NOTE is missing from the index of terms."),
-        Damage("UPDATE documents SET archived = 1", "NOTE is outdated in the index of terms."),
-        Damage(
-            "UPDATE terms SET text = '1:bread'",
-            "The terms of NOTE in the index of terms differ from those of its text."
-        ),
-        Damage("DELETE FROM terms", "The terms of NOTE in the index of terms differ from those of its text."),
-        Damage(
-            "UPDATE documents SET note = zeroblob(16)",
-            "00000000-0000-0000-0000-000000000000 is in the index of terms, but is not a note."),
-        Damage(
-            "UPDATE blobs SET byte_count = 4",
-            "The size or digest of attachment PICTURE differs from that of its recorded bytes."),
-        Damage(
-            "UPDATE blobs SET sha256 = 'x'",
-            "The size or digest of attachment PICTURE differs from that of its recorded bytes."),
-        Damage("UPDATE scopes SET blob_bytes = 4", "The attachments have 3 bytes, but 4 are recorded."),
-        Damage("UPDATE scopes SET parcel_bytes = 4", "bytes, but 4 are recorded."),
-        Damage("UPDATE blobs SET unheld_since = NULL", "Attachment PICTURE is not held by an object, but"),
-        Damage("DELETE FROM blobs", "Attachment PICTURE exists, but its bytes are not recorded."),
-        Damage("UPDATE blobs SET attachment = (SELECT id FROM tombstones)", "DEAD is deleted, but its bytes are not."),
-    ]
+    static let damages =
+        Damage.onBothStores + [
+            Damage(
+                "UPDATE objects SET body = replace(body, 'Milk', 'Mulk') WHERE section = 0",
+                "NOTE differs from the fold of its edits."),
+            Damage("UPDATE objects SET body = '{' WHERE section = 0", "NOTE cannot be read."),
+            Damage(
+                "UPDATE objects SET digest = zeroblob(16) WHERE section = 0",
+                "The digest of NOTE differs from that of the fold of its edits."),
+            Damage("UPDATE edits SET body = 'x' WHERE type = 'note'", "NOTE has a parcel of edits that cannot be read"),
+            Damage(
+                "UPDATE edits SET last_clock = zeroblob(16)",
+                "NOTE has a parcel of edits whose clocks differ from those in the columns of its row."),
+            Damage("UPDATE edits SET pushed_at = pushed_at + 1000", Damage.mismatch),
+            Damage("UPDATE edits SET pushed_by = zeroblob(8)", Damage.mismatch),
+            Damage("UPDATE edits SET text_origin = zeroblob(16)", Damage.mismatch),
+            Damage("UPDATE edits SET missing_ancestors = zeroblob(16)", Damage.mismatch),
+            Damage("UPDATE edits SET has_lost_words = 1", Damage.mismatch),
+            Damage("UPDATE edits SET is_servers = 1", Damage.mismatch),
+            Damage("UPDATE scopes SET digest = zeroblob(16)", "The scope's digest is"),
+            Damage(
+                "UPDATE scopes SET greatest_clock = zeroblob(16)", "which is greater than its recorded greatest clock."),
+            Damage(
+                "INSERT INTO members SELECT scope, zeroblob(16), id FROM objects WHERE section = 0",
+                "but the index of members has an entry for it."
+            ),
+            Damage("UPDATE tombstones SET merged_into = zeroblob(16)", "is recorded as rescued into"),
+            Damage(
+                "INSERT INTO tombstones SELECT NULL, scope, id, 'note', NULL, 0, 4, 9, NULL, 0 FROM objects WHERE section = 0",
+                "NOTE is both an object and a DeletedObject."),
+            Damage("UPDATE documents SET archived = 1", "NOTE is outdated in the index of terms."),
+            Damage(
+                "UPDATE terms SET text = '1:bread'",
+                "The terms of NOTE in the index of terms differ from those of its text."
+            ),
+            Damage(
+                "UPDATE documents SET note = zeroblob(16)",
+                "00000000-0000-0000-0000-000000000000 is in the index of terms, but is not a note."),
+        ]
 
     @Test("Each kind of damage is reported with the object", arguments: damages)
     func finds(damage: Damage) async throws {
