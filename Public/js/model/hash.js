@@ -82,7 +82,8 @@ const digest = (bytes, initialState, compress) => {
   view.setUint32(padded.length - 4, length << 3)
   for (let at = 0; at < padded.length; at += BLOCK) {
     for (let i = 0; i < 16; i++) schedule[i] = view.getInt32(at + 4 * i)
-    compress(state, schedule).forEach((word, i) => { state[i] += word })
+    const words = compress(state, schedule)
+    for (let i = 0; i < words.length; i++) state[i] += words[i]
   }
   return Array.from(state, word => (word >>> 0).toString(16).padStart(8, "0")).join("")
 }
@@ -109,8 +110,10 @@ export const hashOfFile = async bytes => crypto.subtle
   ? hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)))
   : sha256(new Uint8Array(bytes))
 
+const encoder = new TextEncoder()
+
 /** @type {(text: string) => Uint8Array} */
-export const utf8 = text => new TextEncoder().encode(text)
+export const utf8 = text => encoder.encode(text)
 
 /** @type {(bytes: Uint8Array) => string} */
 export const hex = bytes => Array.from(bytes, byte => byte.toString(16).padStart(2, "0")).join("")

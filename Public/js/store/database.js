@@ -143,6 +143,21 @@ class Transacting {
     this.journal.push(line)
   }
 
+  add(store, record) {
+    const request = this.#from(store).add(record)
+    return new Promise((resolve, reject) => {
+      request.onsuccess = () => {
+        this.journal.push({store, key: request.result, record})
+        resolve(true)
+      }
+      request.onerror = event => {
+        if (request.error?.name !== "ConstraintError") return reject(request.error)
+        event.preventDefault() // Otherwise the transaction would be aborted.
+        resolve(false)
+      }
+    })
+  }
+
   delete(store, key) {
     this.#from(store).delete(key)
     this.journal.push({store, key})

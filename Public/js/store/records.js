@@ -116,15 +116,20 @@ const addToDigest = (tx, ...hashes) => {
       tx.put("meta", {...sync, digest: xor(sync?.digest ?? ZERO, tx.digest)}, "sync")
     })
   }
-  for (const hash of hashes) tx.digest = xor(tx.digest || ZERO, hash || ZERO)
+  for (const hash of hashes) if (hash) tx.digest = xor(tx.digest || ZERO, hash)
 }
 
-const put = (tx, before, now) => {
-  now.hash = exists(now) ? hashOf(now) : ""
-  const place = placeOf(now)
-  if (place !== undefined) now.place = place
+/** The record of an object, with what is derived from it. */
+const recordOf = object => {
+  const place = placeOf(object)
+  return {...object, hash: exists(object) ? hashOf(object) : "", ...place !== undefined && {place}}
+}
+
+const put = (tx, before, object) => {
+  const now = recordOf(object)
   addToDigest(tx, before?.hash, now.hash)
   tx.put("objects", now)
+  return now
 }
 
 /**
@@ -133,16 +138,23 @@ const put = (tx, before, now) => {
  *
  * @param {Transaction} tx
  * @param {Entity} incoming
+ * @param {{isKnown?: boolean, isDeleted?: boolean}} expected `isKnown: false` if there is probably no such object, which is then
+ *   stored without reading; `isDeleted: false` if there certainly is no such DeletedObject
  * @returns {Promise<{before?: StoredObject, now?: StoredObject}>} `now` is missing if the object is deleted
  */
-export const putEntity = async (tx, incoming) => {
+export const putEntity = async (tx, incoming, {isKnown = true, isDeleted = true} = {}) => {
   const id = incoming.uniqueID
-  const [deleted, before] = await Promise.all([tx.get("deleted", id), tx.get("objects", id)])
+  const [deleted, before] = await Promise.all([isDeleted && tx.get("deleted", id), isKnown && tx.get("objects", id)])
   if (deleted) return {}
-  const {type, fixed, registers} = before ?? incoming
+  const {type, fixed, registers} = before || incoming
   const now = {...before, uniqueID: id, type, fixed: {...fixed}, registers: {...registers}}
-  if (!before || fold(now, incoming)) put(tx, before, now)
-  return {before, now}
+  if (!isKnown) {
+    const record = recordOf(now)
+    if (!await tx.add("objects", record)) return putEntity(tx, incoming, {isDeleted})
+    addToDigest(tx, record.hash)
+    return {now: record}
+  }
+  return {before, now: !before || fold(now, incoming) ? put(tx, before, now) : now}
 }
 
 /**
@@ -151,7 +163,7 @@ export const putEntity = async (tx, incoming) => {
  * @param {Transaction} tx
  * @param {StoredObject} now
  */
-export const replaceEntity = async (tx, now) => put(tx, await tx.get("objects", now.uniqueID), {...now})
+export const replaceEntity = async (tx, now) => put(tx, await tx.get("objects", now.uniqueID), now)
 
 /**
  * Takes in a DeletedObject and removes its object. What is unsent of the object stays: rescue its words, then `forget` it.

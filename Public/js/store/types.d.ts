@@ -240,6 +240,8 @@ interface Transaction {
   getAllKeys(store: string, index?: string): Promise<any[]>
   count(store: string, range?: IDBValidKey | IDBKeyRange): Promise<number>
   put(store: string, record: any, key?: IDBValidKey): void
+  /** Stores a record unless there is one with its key. Whether it was stored. */
+  add(store: string, record: any): Promise<boolean>
   delete(store: string, key: IDBValidKey): void
   clear(store: string): void
 }

@@ -14,6 +14,10 @@ const FIRST_WAIT = 60_000
 export const STORES = [
   "objects", "deleted", "unsent", "made", "deletions", "bytes", "shelf", "notices", "meta", "relays",
 ]
+/** How many keys are read together in the time that it takes to read one record by itself. */
+const KEYS_PER_READ = 20
+/** How many objects are taken in at the same time: few enough that this delays no frame. */
+const AT_ONCE = 250
 const OVER_QUOTA = "quota-exceeded"
 /** Refusals of a clock: the edit gets a new one. */
 const CLOCK_REFUSALS = ["clock-ahead", "clock-reused"]
@@ -48,10 +52,18 @@ export const receive = async (tx, copy, push, answer, sent) => {
     if (text) await keepWords(tx, copy, text)
   }
   const incoming = Object.entries(sections).flatMap(([name, items]) => items.map(item => readState(name, item)))
-  await Promise.all(incoming.map(async theirs => {
-    const {before} = await foldIn(tx, theirs)
+  // The mirror tells what is probably new, so that the objects of a first sync need not be looked for one by one.
+  const {objects, deleted} = copy.memory
+  const deletedIDs = deleted.size < KEYS_PER_READ * incoming.length && new Set(await tx.getAllKeys("deleted"))
+  const takeObject = async theirs => {
+    const id = theirs.uniqueID
+    const expected = {isKnown: objects.has(id), isDeleted: !deletedIDs || deletedIDs.has(id)}
+    const {before} = await foldIn(tx, theirs, expected)
     if (sync.reading && before) await compare(tx, before, theirs)
-  }))
+  }
+  for (let at = 0; at < incoming.length; at += AT_ONCE) {
+    await Promise.all(incoming.slice(at, at + AT_ONCE).map(takeObject))
+  }
   await retryFreedAttachments(tx, incoming, deletedObjects)
 
   if (refusedClocks.includes("clock-reused")) {
@@ -73,10 +85,10 @@ export const receive = async (tx, copy, push, answer, sent) => {
 }
 
 /** Folds an object in, and keeps this device's clock ahead of its clocks. */
-const foldIn = async (tx, entity) => {
+const foldIn = async (tx, entity, expected = {}) => {
   const clock = await clockIn(tx)
   for (const [, stamp] of Object.values(entity.registers)) clock.observe(stamp)
-  return putEntity(tx, entity)
+  return putEntity(tx, entity, expected)
 }
 
 // The quota (protocol.md, Quota)

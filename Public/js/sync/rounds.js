@@ -6,8 +6,10 @@ import {NOTHING, changesOf, firstOf, isEmpty, partsIn, sendTexts} from "./push.j
 import {STORES, receive, release} from "./receive.js"
 import {nextRelays, startOver} from "./relays.js"
 
-/** Objects of a page: few enough that taking them in delays no frame. */
-const PAGE = 500
+/** Objects of the first page of a first sync: few, so that the first notes show soon. */
+const FIRST_PAGE = 250
+/** Objects of any other page. */
+const PAGE = 1_000
 /** The maximum number of objects in a push. */
 const MAX_OBJECTS = 1_500
 const MAX_ROUNDS = 10_000
@@ -62,6 +64,8 @@ export class Rounds {
     let clockRefusals = 0
     let isNews = false
     let mostObjects = MAX_OBJECTS
+    /** @type {any} the request of the next page, which is sent while the previous one is stored */
+    let ahead
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const {push, token} = await this.#next(mostObjects)
       const isPush = !isEmpty(push)
@@ -71,12 +75,11 @@ export class Rounds {
         hasMore = withBases = true
         continue
       }
+      const request = ahead && !isPush && ahead.token === token ? ahead : this.#request(token, push, withBases, signal)
+      ahead = undefined
       let answer
-      const sent = Date.now()
-      this.#hasNewerEvent = false
       try {
-        const json = {limit: PAGE, ...token && {syncToken: token}, ...isPush && {changes: changesOf(push, withBases)}}
-        answer = (await this.http.send("POST", "/v1/sync", {json, signal})).value
+        answer = (await request.response).value
       } catch (/** @type {any} */ error) {
         const count = push.parts.length + push.deletions.length
         if (error.slug === "too-large" && count > 1) {
@@ -89,7 +92,8 @@ export class Rounds {
         hasMore = withBases = true
         continue
       }
-      const {refusedClocks} = await this.#receive(push, answer, sent)
+      if (answer.hasMore && !isPush) ahead = this.#request(answer.syncToken, NOTHING, false, signal)
+      const {refusedClocks} = await this.#receive(push, answer, request.sent)
       if (refusedClocks.includes("clock-reused")) return true
       if (refusedClocks.length) clockRefusals++
       if (clockRefusals > MAX_CLOCK_REFUSALS) throw new Problem({slug: "clocks-refused"})
@@ -109,6 +113,16 @@ export class Rounds {
     const {hasNewEdits} = await this.#receive(NOTHING, page)
     this.#hasNewerEvent = true
     return hasNewEdits || this.isSame === false && !this.copy.unsentCount()
+  }
+
+  /** Sends a request, and tells when it was sent. */
+  #request(token, push, withBases, signal) {
+    this.#hasNewerEvent = false
+    const changes = !isEmpty(push) && changesOf(push, withBases)
+    const json = {limit: token ? PAGE : FIRST_PAGE, ...token && {syncToken: token}, ...changes && {changes}}
+    const response = this.http.send("POST", "/v1/sync", {json, signal})
+    response.catch(() => {}) // A request that is sent ahead may fail before it is awaited, or never be awaited.
+    return {token, sent: Date.now(), response}
   }
 
   #receive = (push, answer, sent) => this.#change(tx => receive(tx, this.copy, push, answer, sent))

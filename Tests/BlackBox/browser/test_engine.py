@@ -182,6 +182,47 @@ def test_a_large_account_is_read_in_pages_with_progress(profile: Profile, server
     assert max(seen) > 500 and seen[-1] == 0
 
 
+def test_an_edit_during_a_first_sync(profile: Profile, server: Server) -> None:
+    """The next page has been requested already when the edit is made. It is requested again, together with the edit."""
+    first = device_of(server, server.client().email)
+    for n in range(300):
+        first.make_note(f"note {n}")
+    first.sync()
+    tab = profile(server)
+    tab.run("""
+        const {http} = engine.rounds
+        const send = http.send.bind(http)
+        globalThis.sent = []
+        http.send = async (method, path, options) => {
+          if (path === "/v1/sync" && sent.push(options.json) === 2) copy.createNote({text: "meanwhile"})
+          return send(method, path, options)
+        }""")
+    tab.sign_in(first.client.email)
+    tab.identical(30)
+    begin, ahead, again = tab.run("return sent.slice(0, 3)")
+    assert "syncToken" not in begin and ahead["syncToken"] == again["syncToken"]
+    assert "changes" not in ahead and len(again["changes"]["notes"]) == 1
+    first.sync()
+    assert len(first.notes) == 301 and tab.digest == first.copy.digest
+
+
+def test_an_object_that_the_mirror_lacks(profile: Profile, server: Server) -> None:
+    """Another tab may have stored an object a moment ago. It is merged with what the server sends, not replaced."""
+    tab = profile(server)
+    device = device_of(server, tab.sign_up())
+    note = tab.run('return copy.createNote({text: "Bread"})')
+    tab.identical()
+    device.sync()
+    tab.context.set_offline(True)
+    tab.run("await until(() => engine.status.offlineSince, 'offline'); copy.memory.objects.delete(argument)", note)
+    device.archive(note)
+    device.sync()
+    tab.context.set_offline(False)
+    tab.run('await until(() => copy.note(argument)?.archived, "the note")', note)
+    tab.identical()
+    assert tab.text(note) == "Bread" and tab.digest == device.copy.digest
+
+
 def test_the_server_is_killed_while_the_browser_pushes(profile: Profile, fresh_server: Server) -> None:
     server = fresh_server
     tab = profile(server)
