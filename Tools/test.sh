@@ -53,15 +53,16 @@ web_code() {
         --test-reporter ./Tests/Web/junit.js --test-reporter-destination "$results/web.xml" Tests/Web/*.test.js
 }
 
-# The build needs a few packages only. The others are installed while it runs.
+# The build needs a few packages only. The others are installed, and the formatting is checked, while it runs.
 must "set-up of the build" 20 Tools/set-up.sh run
 behind "set-up" 20 Tools/set-up.sh test
 set_up=$!
-must "formatting" 5 swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples
+behind "formatting" 5 nice swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples
+formatting=$!
 
 # At most six tests at a time. With more, tests with a timeout would mostly wait for the processor.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 SWIFT_BACKTRACE=enable=yes,color=no,interactive=no
-flags=(-Xswiftc -warnings-as-errors -debug-info-format none)
+flags=(-Xswiftc -warnings-as-errors -debug-info-format none --disable-index-store)
 # The program of the tests, because only one `swift test` can run at a time.
 swift_test=(env NO_COLOR=1 .build/debug/hesperPackageTests.xctest --testing-library swift-testing --xunit-output)
 # Six files at a time, because a single one uses less than half of two cores. Tests of one file run in the same worker (see the
@@ -72,10 +73,11 @@ unset PYTHONDONTWRITEBYTECODE
 black_box=(.build/venv/bin/python -m pytest -ra -n 6 --dist loadfile --no-loadscope-reorder)
 
 # Warnings are errors only in our targets: SwiftPM does not pass the flag to packages. The build is faster without debug
-# information; a crash report then has the names of functions, but no line numbers.
+# information and without an index for editors. A crash report then has the names of functions, but no line numbers.
 must "debug build" 30 swift build --build-tests "${flags[@]}"
 wait "$set_up" || failed_parts+=("set-up")
-cat "$results/set-up.log"
+wait "$formatting" || failed_parts+=("formatting")
+cat "$results"/{set-up,formatting}.log
 export HESPER_BINARY=$PWD/.build/debug/hesper
 if [ "$mode" = check ]; then
     # At the same time as the others, because each leaves part of two cores idle. The Swift tests take longest, so they come first.
@@ -105,6 +107,11 @@ behind collection 5 .build/venv/bin/python -m pytest -q --collect-only Tests/Bla
 collection=$!
 # Two processes at the same time, because tests that wait for files, processes and connections leave half of two cores idle.
 databases='^Hesper(Postgres|SQLite|Blobs|Archive)Tests\.'
+if [ "$mode" = test ]; then
+    # With the lowest priority: it uses the processor time that the tests leave, because they wait for files and processes.
+    behind simulate 30 nice -n 19 .build/debug/simulate 200
+    simulation=$!
+fi
 behind swift-databases 20 "${swift_test[@]}" "$results/swift-databases.xml" --filter "$databases"
 databases_run=$!
 behind swift 20 "${swift_test[@]}" "$results/swift.xml" --skip "$databases"
@@ -116,13 +123,7 @@ wait "$databases_run"
 statuses+=("swift-databases=$?")
 cat "$results"/{swift,swift-databases}.log
 wait "$collection"
-if [ "$mode" = all ]; then
-    runner simulate 30 .build/release/simulate 10000
-else
-    # With the lowest priority: it uses the processor time that the black-box tests leave, because they wait for files and processes.
-    behind simulate 30 nice -n 19 .build/debug/simulate 200
-    simulation=$!
-fi
+[ "$mode" = all ] && runner simulate 30 .build/release/simulate 10000
 runner black-box $minutes "${black_box[@]}" Tests/BlackBox --junitxml="$results/black-box.xml"
 # The tests that depend on the store run again on PostgreSQL.
 runner postgresql $((minutes / 2)) "${black_box[@]}" Tests/BlackBox --store postgresql --junitxml="$results/postgresql.xml"

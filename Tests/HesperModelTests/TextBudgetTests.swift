@@ -72,7 +72,7 @@ struct TextBudgetTests {
     @Test("64 KiB of text that is hard to align", arguments: HardText.all)
     func bounded(hard: HardText) throws { try check(hard, size: 1 << 16) }
 
-    @Test("1 MiB, the maximum length of a text")
+    @Test("1 MiB, the maximum length of a text", .enabled(if: isEverything))
     func longest() throws { try check(.repeatedWords, size: Limits.textBytes) }
 
     private func check(_ hard: HardText, size: Int) throws {
