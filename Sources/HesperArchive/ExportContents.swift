@@ -18,8 +18,8 @@ public struct ExportContents: Sendable {
     /// The number of objects and DeletedObjects in the export.
     public private(set) var objectCount = 0
 
-    /// For the name of each array of objects in `hesper.json`, the section of the objects. The section is nil for the array of
-    /// DeletedObjects.
+    /// The names of the arrays of objects in `hesper.json`, each with the section (the kind of objects) that the array contains.
+    /// The section is nil for the array of DeletedObjects.
     public static let sections: [String: Section?] = Dictionary(
         uniqueKeysWithValues: [("deletedObjects", nil)] + Section.allCases.map { ($0.name, $0) })
 

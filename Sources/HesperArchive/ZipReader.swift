@@ -72,8 +72,9 @@ public final class ZipReader: @unchecked Sendable {
     private static let fileSignature: [UInt8] = [0x50, 0x4b, 3, 4]
     private static let emptySignature: [UInt8] = [0x50, 0x4b, 5, 6]
 
-    /// Whether a zip file may have more than `limit` files. Counts the signatures of directory entries in the whole file. The count
-    /// may be too high, because it includes the entries of zip files that are stored in this one without compression.
+    /// Returns true if a zip file has more than `limit` files. It may also return true for fewer files, because it counts the
+    /// signatures of directory entries in the whole file. These include the entries of zip files that this file contains without
+    /// compression.
     public static func hasMoreEntries(than limit: Int, in path: String) throws -> Bool {
         guard let file = FileHandle(forReadingAtPath: path) else { return false }
         defer { try? file.close() }

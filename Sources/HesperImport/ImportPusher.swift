@@ -20,7 +20,7 @@ struct ImportPusher: Sendable {
         let queue =
             target.queue
             ?? PushQueue(store: store) { heads in
-                // Signals inform the servers of the new changes, so that the servers can notify their connected clients.
+                // Informs the servers of the new changes, so that they notify their connected clients.
                 store.signals?.send(heads.map { .committed($0.scope, $0.sequence) })
             }
         scope = Scope(

@@ -17,7 +17,7 @@ public struct ImportTarget: Sendable {
     /// - Parameters:
     ///   - store: the store of the account. Servers and other commands may use it at the same time.
     ///   - blobs: the storage of attachments.
-    ///   - sender: the device or access token that counts as the sender of the notes; nil for the installation.
+    ///   - sender: the device or access token that is recorded as the sender of the notes; nil if it is the installation itself.
     ///   - maximumAttachmentBytes: the maximum size of an attachment in bytes.
     ///   - quota: the quota of accounts that do not have a quota of their own, in bytes; nil for no limit.
     ///   - queue: the push queue of the server; nil for an import in another process, which creates its own queue.
@@ -47,8 +47,8 @@ struct PushSize: Sendable {
     let jobBytes: Int
 
     static let ofOwnProcess = PushSize(notes: 500, bytes: 4 << 20, attachments: 500, jobBytes: 0)
-    /// For the server's push queue, which devices use too. Each push is short, but is stated as a large job, so that the queue
-    /// commits the waiting pushes of devices after it.
+    /// For the server's push queue, which devices use too. The pushes are small, so that devices do not wait long for one. Their
+    /// size is stated as large, so that the queue commits the waiting pushes of devices between two of them.
     static let besideOthers = PushSize(
         notes: 50, bytes: 256 << 10, attachments: 100, jobBytes: PushQueue.largeBytes)
 }

@@ -104,8 +104,8 @@ struct ImportedFiles: Sendable {
             // If another process stored the data of this attachment first, the data that was just written is removed.
             if stored.name != name { try await blobs.remove(name) }
         } catch let problem as Problem {
-            // The store did not record the blob. After any other error, the store may have recorded the blob, so it is not
-            // removed here. If the store did not record it, a sweep removes it.
+            // After a `Problem`, the store has certainly not recorded the blob, so the blob is removed. After any other error, it
+            // may have recorded the blob. A sweep then removes the blob if it was not recorded.
             try await blobs.remove(name)
             throw problem
         }

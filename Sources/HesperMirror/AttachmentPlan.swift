@@ -23,8 +23,8 @@ struct AttachmentPlan: Sendable {
         /// The attachment was replaced on another device by a new attachment with the same bytes: the file is assigned to the new
         /// attachment, and is moved to the path of the new attachment.
         case renew(AttachmentID, as: AttachmentID, from: String, to: String)
-        /// An attachment without a file has the path and the bytes of another attachment, and the notes of both link to the file:
-        /// the attachment is removed from its note.
+        /// An attachment without a file has the path and the bytes of an attachment with a file, and the notes of both link to the
+        /// file: the attachment without a file is removed from its note.
         case drop(AttachmentID)
         /// The attachment of a file has the path and the bytes of a second attachment: the file is assigned to the second
         /// attachment, and the first attachment is removed from its note.

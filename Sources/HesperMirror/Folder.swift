@@ -161,8 +161,8 @@ final class Folder: Sendable {
     /// The folder for temporary files. New contents are written here before they are moved to their paths. Replaced contents stay
     /// here until the caller has processed them.
     static let temporary = "\(Marker.folderName)/tmp"
-    /// The end of the names of temporary files that contain bytes of attachments. Such a file may be deleted, because the bytes are
-    /// also in the local copy.
+    /// The suffix of the names of temporary files that contain bytes of attachments. Such a file may be deleted, because the bytes
+    /// are also in the local copy.
     static let part = ".part"
 
     /// Creates a file with the given bytes.
@@ -172,7 +172,7 @@ final class Folder: Sendable {
     }
 
     /// Creates a file with bytes that `body` writes, piece by piece.
-    /// - Parameter ending: the end of the name of the temporary file.
+    /// - Parameter ending: the suffix of the name of the temporary file.
     /// - Returns: the stamp of the file; nil if there is already something at the path.
     func create(
         _ path: String, ending: String = Folder.part, _ body: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void

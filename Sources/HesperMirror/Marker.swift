@@ -53,7 +53,7 @@ public struct MirrorError: Error, Equatable, CustomStringConvertible {
         /// A required option is missing, for example `--password-file` without a terminal, or the folder does not exist or is not
         /// synced.
         case usage = 2
-        /// The person must sign in again.
+        /// The user must sign in again.
         case signInAgain = 3
         /// The user must answer a question first.
         case question = 4

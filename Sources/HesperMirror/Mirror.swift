@@ -6,8 +6,9 @@ import HesperModel
 ///
 /// Only one task at a time may use a mirror.
 final class Mirror {
-    /// The result of a round. The numbers count notes that were created, edited or deleted, files that were adopted, written, made,
-    /// moved or trashed, and attachments that were attached to notes or detached from notes.
+    /// The result of a round. The numbers count: notes that were created, edited or deleted; files that were matched with existing
+    /// notes or attachments (`adopted`), created (`made`), updated (`written`), moved or trashed; and attachments that were
+    /// attached to notes or detached from notes.
     struct Report: Equatable, Sendable {
         var created = 0
         var edited = 0
@@ -157,7 +158,11 @@ final class Mirror {
             throw MirrorError(
                 "\(folder.path)/\(Marker.folderName) is missing. Nothing was changed. Is the folder mounted?")
         }
-        if let marker, found != marker { throw MirrorError("\(folder.path) is now synced by \(found.host).") }
+        if let marker, found != marker {
+            throw MirrorError(
+                "\(folder.path) is now synced by \(found.host), so this process ends. "
+                    + "If \(found.host) no longer syncs it, give --take-over.")
+        }
         let (scan, plan) = try await planNotes(isConfirmed: isConfirmed)
         var report = Report()
         report.skipped = plan.skipped

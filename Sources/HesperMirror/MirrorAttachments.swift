@@ -360,8 +360,8 @@ final class MirrorAttachments {
 
     private func follow(_ id: AttachmentID, _ path: String, _ report: inout Mirror.Report) async throws {
         guard let holder = holders[id], let note = try await store.get(holder) else { return }
-        // If the text contains the attachment's ID, the attachment is not replaced, because the text would no longer
-        // show it.
+        // If the note's text contains the attachment's ID, the attachment is not replaced. A new attachment would have another ID,
+        // so the text would not show it.
         if !note.text.string.contains(id.description), NotePath.isUsable(asFile: path) {
             guard try await attach(path, to: holder, replacing: id, &report) else { return }
         } else {

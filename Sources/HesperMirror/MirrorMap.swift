@@ -20,13 +20,13 @@ final class MirrorMap {
         }
     }
 
-    /// The names of the local values in which the map is saved.
+    /// The names under which `setLocal` saves the map in the local store.
     fileprivate enum Names {
         static let entry = "mirror.entry."
         static func entry(_ id: NoteID) -> String { "\(entry)\(id)" }
-        /// The text of the file when it was last compared with the note, which is the base of the next edit.
+        /// The name of the text that the file had when it was last compared with the note. This text is the base of the next edit.
         static func base(_ id: NoteID) -> String { "mirror.base.\(id)" }
-        /// The list of the files that are being created.
+        /// The name of the list of files that are being created.
         static let new = "mirror.new"
         static func former(_ id: NoteID) -> String { "mirror.former.\(id)" }
         /// The prefix of the name under which the texts of a deleted note's file are saved. The path of the file follows the

@@ -63,7 +63,7 @@ struct MirrorPlan: Sendable {
 
     /// The input from which a plan is computed.
     struct Situation: Sendable {
-        /// The name of the folder. An import derives the IDs of notes from it.
+        /// The name of the folder, from which `hesper import` derives the IDs of notes.
         var folderName = ""
         var files: [FolderFile] = []
         /// Paths that new files cannot have, because something other than the file of a note is there.
@@ -76,9 +76,9 @@ struct MirrorPlan: Sendable {
         var entries: [NoteID: MirrorEntry] = [:]
         var notes: [NoteID: MirrorNote] = [:]
         /// For each deleted note that has an entry: the note in which its text was kept, if there is one. This device may not have
-        /// received the second note yet.
+        /// received that note yet.
         var continuations: [NoteID: NoteID] = [:]
-        /// Whether the store has not received all notes yet.
+        /// Whether the store may still be receiving notes from the server.
         var isReceiving = false
         var now = Date()
         /// Whether only the folder may be changed, and no notes.
@@ -238,8 +238,8 @@ struct MirrorPlan: Sendable {
         var names = takenNames()
         self.names = nil
         defer { self.names = names }
-        // Paths are compared exactly if the file system distinguishes case. They are also compared exactly if the old and the new
-        // path of the file differ only in case; otherwise, the old path would count as another file with the new path.
+        // Paths are compared exactly if the file system distinguishes case. They are also compared exactly if only the case of the
+        // file's path changes. Otherwise, the file's old path would count as the path of another file.
         if !situation.foldsNames || FileNames.areEqual(path, entry.path) { return paths.insert(path).inserted }
         return names.take(path)
     }
@@ -392,7 +392,8 @@ struct MirrorPlan: Sendable {
 }
 
 extension FolderFile {
-    /// Whether the file counts as a file of a note. Conflict copies and files with invalid names are only listed.
+    /// Whether the file counts as the file of a note. Conflict copies and files with invalid names do not: they are only reported
+    /// as skipped.
     fileprivate var isNote: Bool {
         switch content {
         case .text, .settling: true

@@ -95,8 +95,8 @@ struct MirrorRunner {
             var shown: String?
             var toFetch = 0
             for await status in store.statuses {
-                // Fewer objects are left to fetch. This may mean that the bytes of an attachment were downloaded, and a round can
-                // write the file of the attachment.
+                // If fewer objects are left to fetch, the bytes of an attachment may have been downloaded. A round can then write
+                // the file of the attachment.
                 if status.toFetch.objects < toFetch { wake.yield() }
                 toFetch = status.toFetch.objects
                 let text = status.text
@@ -120,7 +120,8 @@ struct MirrorRunner {
             do { report = try await mirror.round(isConfirmed: isConfirmed) } catch let error
                 where !(error is MirrorError)
             {
-                // For example, the disk may be full. Nothing is lost: the next round carries out the remaining actions.
+                // The round failed, for example because the disk is full. Nothing is lost: the next round carries out the
+                // remaining actions.
                 if "\(error)" != failure { console.warn("\(error)") }
                 failure = "\(error)"
                 wakes.wake(after: .seconds(10))
@@ -229,7 +230,7 @@ extension SyncProblem {
         case .accountDisabled: "The operator of the server has disabled the account."
         case .storageFull: "The account is full. Some changes are not sent."
         case .diskFull: "The disk is full. Free some space."
-        case .clockWrong(let error): "The clock of this machine is wrong by \(error)."
+        case .clockWrong(let error): "The clock of this machine is wrong by \(error). Correct the clock."
         case .refused(let count): "The server refused \(counted(count, "change"))."
         case .serverTooOld(let missing): "The server must be updated: it lacks \(missing.joined(separator: ", "))."
         case .serverFailed(let reason): reason

@@ -46,7 +46,7 @@ public struct MirrorSession {
 
     // MARK: The first run
 
-    /// Signs in, shows the plan, and carries it out if the person agrees.
+    /// Signs in, shows the plan, and carries it out if the user agrees.
     private func begin(_ folder: Folder, _ marker: Marker, isNew: Bool) async throws {
         guard let server = options.server, let email = options.email else {
             throw MirrorError(
@@ -200,7 +200,7 @@ public struct MirrorSession {
 }
 
 extension SyncStatus {
-    /// Whether the person must sign in before anything can be sent.
+    /// Whether the user must sign in before anything can be sent.
     var needsSignIn: Bool {
         if case .signInAgain? = problem { return true }
         return phase == .signedOut

@@ -6,8 +6,8 @@ struct FormerText: Codable, Equatable, Sendable {
     var text: String
     /// The time at which the mirror replaced the text, in seconds since 1970.
     var replaced: Double
-    /// Whether an editor saved this text as an edited version of a former text. If the editor saves exactly this text again, the
-    /// user wants exactly this text, so it is treated as an edited version of the current text.
+    /// Whether an editor saved this text after editing a former text. If the editor saves exactly the same text again, the user
+    /// wants this text. The text then counts as an edited version of the current text.
     var wasSavedStale = false
 
     /// The time for which an editor may still show a text after the mirror replaced it, in seconds.
@@ -65,7 +65,8 @@ private struct Words {
         }
     }
 
-    /// The number of occurrences of words that only one of two texts has. Pairs of words are not compared.
+    /// The number of words by which two texts differ: for each word, the difference between its numbers of occurrences is added.
+    /// Pairs of words are not compared.
     func distance(to other: Words) -> Int {
         counts.reduce(0) { $0 + max(0, $1.value - (other.counts[$1.key] ?? 0)) }
             + other.counts.reduce(0) { $0 + max(0, $1.value - (counts[$1.key] ?? 0)) }

@@ -275,7 +275,7 @@ extension Problem.Slug {
                     "An account can have one unfinished import, and an import can be started only when its file has been "
                     + "read.",
                 remedy:
-                    "Get the import, and act according to its `state`. To begin another one, delete it first.")
+                    "Get the import, and act according to its `state`. To begin another import, delete this one first.")
         case .preconditionFailed:
             Kind(
                 412, "The object has changed",
@@ -311,7 +311,7 @@ extension Problem.Slug {
                 meaning:
                     "A rate limit or a limit on concurrent operations was exceeded: password attempts for this "
                     + "account or from this address, sign-ins in progress, the account's uploads, exports or event "
-                    + "streams, or messages from this device to others.",
+                    + "streams, or messages from this device to other devices.",
                 remedy: "Retry after the number of seconds in the header `Retry-After`.")
         case .internalError:
             Kind(

@@ -1,8 +1,8 @@
 import Foundation
 import HesperModel
 
-/// Replaces links in an imported text. A link to a picture becomes a mark (protocol.md, Pictures in texts). A link to another file
-/// is replaced with the text of the link. A link to a note becomes `[[Title]]`.
+/// Replaces links in an imported text. A link to a picture becomes `![](attachment:ID)`, a mark (protocol.md, Pictures in texts). A
+/// link to another file is replaced with the text of the link. A link to a note becomes `[[Title]]`.
 enum LinkRewriter {
     enum Target {
         case note(title: String)

@@ -6,7 +6,7 @@ import HesperStore
 public final class PostgresRows: RowTarget {
     let connection: Connection
 
-    /// The key of the advisory lock that a move holds. It is "moving" in ASCII.
+    /// The key of the advisory lock that is held during a move from another database. It is "moving" in ASCII.
     private static let lock: Int64 = 0x6d6f_7669_6e67
     /// The timeout of a statement. It is long because copying and counting all rows takes much longer than a request.
     private static let statementTimeout = Duration.seconds(24 * 60 * 60)
@@ -43,8 +43,8 @@ public final class PostgresRows: RowTarget {
         throw MoveRefusal.inUse
     }
 
-    /// Whether other processes of Hesper are connected to the database. A running server is always connected. If this returns
-    /// false, new connections wait until this transaction ends.
+    /// Whether other processes of Hesper are connected to the database. A running server is always connected. If none
+    /// is connected, acquires a lock that makes new connections wait until this transaction ends.
     func isInUse() throws -> Bool {
         try connection.first("SELECT NOT pg_try_advisory_xact_lock($1)", [.int8(PostgresSettings.useLock)]) {
             $0.bool(0)

@@ -6,7 +6,7 @@ extension PostgresSnapshot {
         of object: UniqueID, in scope: ScopeID, before position: Int64?, limit: Int
     ) throws -> [StoredParcel] {
         // The index of an object's parcels contains `number`, but is ordered by clock. So the subquery reads `number` of all
-        // parcels from the index, and sorts.
+        // parcels from the index, and sorts the values.
         let found = try connection.all(
             """
             SELECT type, is_servers, text_origin, body, pushed_by, pushed_at, number FROM edits

@@ -3,7 +3,7 @@ import HesperSQL
 import HesperStore
 
 extension PostgresSnapshot {
-    /// Reads the revocations of all nodes in one statement.
+    /// Reads the revocations of all given nodes in one statement.
     func revocations(of nodes: Set<NodeID>, in scope: ScopeID) throws -> [Revocation] {
         try connection.all(
             "\(Revocation.columns) WHERE scope = $1 AND node = ANY ($2)",

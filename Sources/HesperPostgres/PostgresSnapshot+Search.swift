@@ -5,7 +5,7 @@ extension PostgresSnapshot {
     /// Returns the matching notes. If the search is ranked, notes that contain the words more often come first. Their rank is
     /// `ts_rank`, divided by 1 + the logarithm of the note's length. Notes of the same rank, and all notes of a search that is
     /// not ranked, are ordered by `sortDate`, newest first. A note without `sortDate` is ordered by `creationDate`. Notes of the
-    /// same date are in descending order of their IDs. If the oldest notes come first, all this is reversed.
+    /// same date are in descending order of their IDs. If the oldest notes come first, dates and IDs are in ascending order.
     ///
     /// The notes that the search index finds are sorted once. Then their bodies are read in batches.
     func search(_ search: Search, in scope: ScopeID) throws -> SearchPage {

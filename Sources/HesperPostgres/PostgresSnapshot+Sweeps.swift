@@ -39,7 +39,8 @@ extension PostgresSnapshot {
     private static let editsAtOnce = 16
 
     /// Reads the edits of an object whose `number` is greater than a given one, ordered by `number`. The subquery reads `number`
-    /// from an index, which is ordered by clock, and sorts. Parameters: scope, object, `number`, maximum number of rows.
+    /// from an index, which is ordered by clock, and sorts the values. Parameters: scope, object, `number`, maximum number of
+    /// rows.
     private static let editsAfter = """
         SELECT pushed_at, sequence, body, number, has_lost_words FROM edits
         WHERE scope = $1 AND number = ANY (ARRAY(

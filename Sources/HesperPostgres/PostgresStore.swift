@@ -85,8 +85,8 @@ public final class PostgresStore: Store {
     public var signals: (any Signals)? { signalsOfServer }
     public var poolStatus: PoolStatus? { pool.status }
 
-    /// Always false: servers detect commits of other servers by signals, and by a query about the scopes of their listeners every
-    /// few seconds.
+    /// Always false: servers detect commits of other servers by signals. Every few seconds, they also query the scopes to which
+    /// clients listen.
     public func otherProcessesHaveCommitted() async throws -> Bool { false }
 
     /// Closes all connections after the running requests have ended.

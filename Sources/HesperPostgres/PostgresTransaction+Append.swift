@@ -23,7 +23,7 @@ extension PostgresTransaction {
         write.removeBlobs(writing.deletions.map(\.deleted.uniqueID))
         write.holders(of: writing.touchedAttachments)
         write.sweeps(writing.sweeps)
-        // Mark the texts of earlier pushes that lost words in this merge. The texts of this push are marked when they are inserted.
+        // Mark the already stored texts that lost words in this merge. The texts of this push are marked when they are inserted.
         write.lostTexts(writing.lostTexts)
         let bytes = write.parcels(writing.parcels, after: last)
         let lastEdit = last + Int64(writing.parcels.count)

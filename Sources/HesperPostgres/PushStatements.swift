@@ -95,9 +95,9 @@ enum PushStatements {
         DELETE FROM tag_names t USING unnest($2::bytea[], $3::uuid[]) AS n (name, tag)
         WHERE t.scope = $1 AND t.folded_name = n.name AND t.tag = n.tag
         """
-    /// Updates the date since which no object has held each attachment. The date is null if an object holds the attachment. Schedules
-    /// a sweep of each attachment, unless one is due earlier. Parameters: scope, array of attachments, current date, date of the
-    /// sweeps.
+    /// For each of the attachments, updates the date since which no object has held the attachment, and schedules a sweep unless
+    /// one is due earlier. The date is null if an object holds the attachment. Parameters: scope, array of attachments, current
+    /// date, date of the sweeps.
     static let noteHolders = """
         WITH held AS (
             UPDATE blobs b SET unheld_since = CASE

@@ -8,8 +8,8 @@ struct ScanStatements {
     /// The types of app objects to which the scan is limited, in the order of the arguments.
     private let types: [String]
 
-    /// The maximum number of types of app objects for which the statement has a part for each type. If the scan names more types,
-    /// one part reads all app objects and filters them by type.
+    /// If the scan names at most this number of types of app objects, the statement has one part for each type. Otherwise, one
+    /// part reads all app objects and filters them by type.
     private static let partLimit = 4
     /// The number in the name of the first parameter that is a type: `$5`.
     private static let firstType = 5

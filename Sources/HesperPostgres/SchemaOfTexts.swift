@@ -1,5 +1,5 @@
-/// The columns for the ancestors of texts (added by version 6), for checksums of parcels (version 7), and for the texts of apps'
-/// own objects (version 12).
+/// The columns for the ancestors of texts (added by version 6), for checksums of parcels (version 7), and for the texts of app
+/// objects (version 12).
 enum SchemaOfTexts {
     static let descent = """
         -- If the server did not have all ancestors of the parcel's text when the text arrived, this column contains the clocks of
@@ -12,8 +12,8 @@ enum SchemaOfTexts {
         ALTER TABLE scopes ADD COLUMN restored_sequence bigint;
         """
 
-    /// The names of the texts of apps' own objects. The new version number prevents earlier versions of Hesper from opening the
-    /// database, because their sweepers would remove the files of apps' own objects.
+    /// The column for the names of the texts of app objects. The new version number prevents earlier versions of Hesper from
+    /// opening the database, because their sweepers would remove the files of app objects.
     static let names = """
         -- The name of the parcel's text, if the parcel has a text of an app's own object.
         ALTER TABLE edits ADD COLUMN text_name text;

@@ -12,8 +12,8 @@ public enum MergeStatements {
     /// Finds parcels of a deleted object whose words were rescued into a new object: the parcels that arrived before the rescue and
     /// may contain an edit with a given clock. The parameters are the scope, the new object and the clock.
     ///
-    /// The rescue stored the first parcel of the new object that is attributed to no device, so the sequence number of this parcel
-    /// is the sequence number of the rescue. The sequence number of the DeletedObject may be greater, because a DeletedObject can
+    /// The new object's first parcel without a device was stored by the rescue, so the sequence number of this parcel is the
+    /// sequence number of the rescue. The sequence number of the DeletedObject may be greater, because a DeletedObject can
     /// change after the rescue, for example when an earlier deletion arrives.
     public static let rescuedParcels = """
         SELECT e.type, e.is_servers, e.text_origin, e.body, e.object

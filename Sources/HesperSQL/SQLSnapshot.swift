@@ -11,7 +11,7 @@ public protocol SQLSnapshot: Snapshot {
     /// database that allows only one writer.
     /// - Parameter table: the name or alias of the table in the statement.
     func rowLock(on table: String) -> String
-    /// The entries of a scope's notes in the term index, ordered by ID, for a consistency check.
+    /// The entries of a scope's notes in the search index, ordered by ID, for a consistency check.
     func inspectedDocuments(of scope: ScopeID) throws -> InspectedRows<InspectedDocument>
 }
 

@@ -12,8 +12,8 @@ extension SQLSnapshot {
         ) { $0.bool(0) } ?? false
     }
 
-    /// Returns the recorded metadata of an object's values. To find the texts that lost words in a merge, the query reads an index
-    /// instead of the large rows of `edits`.
+    /// Returns the rows of `versions` for an object. To find the texts that lost words in a merge, the query reads an index instead
+    /// of the large rows of `edits`.
     public func versions(of object: UniqueID, in scope: ScopeID) throws -> [StoredVersion] {
         try sql.all(
             """

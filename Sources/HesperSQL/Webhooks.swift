@@ -169,8 +169,8 @@ extension Webhook {
 extension StoredRow {
     /// Decodes a row with the columns of `webhooks`, in the order of the table.
     fileprivate func webhook() throws -> Webhook {
-        // A later version may have written events and reasons that this version does not know. Such events are ignored, and such a
-        // reason is read as `owner`.
+        // A later version may have written events and pause reasons that this version does not know. Such events are
+        // ignored, and such a reason is read as `owner`.
         let events = string(3).split(separator: " ").compactMap { WebhookEvent(rawValue: String($0)) }
         let reason = stringIfAny(8).map { Webhook.PauseReason(rawValue: $0) ?? .owner }
         var webhook = Webhook(

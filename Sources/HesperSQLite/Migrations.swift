@@ -132,8 +132,8 @@ enum Migrations {
         try database.execute(sql: SchemaOfWebhooks.tables)
     }
 
-    /// Inserts into `members` the tags and attachments of notes that do not exist yet because they lack a required field. Version
-    /// 1 did not insert them.
+    /// Inserts into `members` the tags and attachments of incomplete notes. A note does not exist while it lacks a required field.
+    /// Version 1 did not insert the tags and attachments of such notes.
     private static func addMembersOfWaitingNotes(_ database: Database) throws {
         let waiting = try PreparedStatement(
             "SELECT scope, id, body FROM objects WHERE sequence IS NULL AND section = 0", on: database)

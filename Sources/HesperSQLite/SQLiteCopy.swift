@@ -86,9 +86,9 @@ public struct SQLiteCopy: Sendable {
                     for blob in lost { try SQLiteCopy.forget(blob, in: database) }
                     for table in SQLiteCopy.ended { try database.execute(sql: "DELETE FROM \(table)") }
                     try database.execute(sql: "UPDATE scopes SET restored_sequence = sequence")
-                    // Forget the nonces of the blob store's marker. If the blob store has no marker, the server writes a new one,
-                    // as with a new database. If the blob store has a marker, its nonce is unknown to the database, so no
-                    // attachments are removed.
+                    // Forget the nonces of the marker, a file that assigns the blob store to a database. If there is no marker,
+                    // the server writes one, as with a new database. If there is a marker, the database does not know its nonce,
+                    // so the server removes no attachments.
                     try database.execute(
                         sql: """
                             UPDATE blob_store SET current_nonce = NULL, next_nonce = NULL, walk_date = NULL, accepted_unknown = 0;

@@ -7,7 +7,7 @@ extension SQLiteSnapshot {
         of object: UniqueID, in scope: ScopeID, before position: Int64?, limit: Int
     ) throws -> [StoredParcel] {
         // The index of an object's parcels contains `number`, but is ordered by clock. So first read `number` of all parcels from
-        // the index, and sort.
+        // the index, and sort the values.
         let numbers = try sql.all(
             "SELECT number FROM edits WHERE scope = $1 AND object = $2 AND number < $3",
             [.scope(scope), .id(object), .integer(position ?? .max)]

@@ -15,7 +15,7 @@ extension SQLiteTransaction {
         for deletion in writing.deletions { try removeBlob(of: deletion.deleted.uniqueID, in: scope) }
         try updateUnheldDates(of: writing.touchedAttachments, in: scope, at: date)
         for object in writing.sweeps { try scheduleSweep(of: object, in: scope, at: date) }
-        // Mark those texts of earlier pushes in which words were lost. The texts of this push are marked when they are inserted.
+        // Mark the already stored texts that lost words in this merge. The texts of this push are marked when they are inserted.
         for text in writing.lostTexts { try markLostWords(of: text, in: scope) }
         let bytes = try append(writing.parcels, to: scope, by: device, at: date)
         try advance(writing, parcelBytes: bytes)

@@ -81,8 +81,8 @@ enum SchemaOfAttachments {
         CREATE INDEX edits_lost_words ON edits (scope, object) WHERE has_lost_words = 1;
         """
 
-    /// Marks the texts that may have lost words in a merge of version 1, which did not record this. All existing texts of an object
-    /// are marked if several devices have written texts of the object. Marked texts are never thinned.
+    /// Marks the texts that may have lost words in a merge of version 1. Version 1 did not record such losses, so all existing
+    /// texts of an object are marked if several devices have written texts of the object. Marked texts are never thinned.
     static let unknownLosses = """
         UPDATE edits SET has_lost_words = 1 WHERE text_clock IS NOT NULL AND (scope, object) IN (
             SELECT scope, object FROM edits WHERE text_clock IS NOT NULL

@@ -1,5 +1,5 @@
-/// The columns that versions 7, 8 and 13 added: for the ancestors of texts, for checksums of parcels, and for the texts of apps'
-/// own objects.
+/// The columns that versions 7, 8 and 13 added: for the ancestors of texts, for checksums of parcels, and for the texts of app
+/// objects.
 enum SchemaOfTexts {
     static let descent = """
         -- If the server did not have all ancestors of the parcel's text when the text arrived, this column contains the clocks of
@@ -14,7 +14,7 @@ enum SchemaOfTexts {
         """
 
     /// The column of version 13. Earlier versions must not open the database after this migration, because their sweepers would
-    /// remove the files of apps' own objects.
+    /// remove the files of app objects.
     static let names = """
         -- The name of the parcel's text, if the parcel has a text of an app's own object.
         ALTER TABLE edits ADD COLUMN text_name TEXT;

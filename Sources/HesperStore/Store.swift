@@ -13,13 +13,13 @@ public protocol Store: Sendable {
     /// Runs `body` in a transaction that writes only data that can be rebuilt from other data. If the server crashes before a
     /// later ``write(_:)`` is durable, the whole transaction may be lost.
     func writeDerived<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T
-    /// The device to which a token belongs, and the head of the device's scope; nil if the token is unknown. Every authenticated
-    /// request reads the session first.
+    /// The device to which a token belongs, and the head (``ScopeHead``) of the device's scope; nil if the token is unknown. Every
+    /// authenticated request reads the session first.
     func session(of token: TokenHash) async throws -> Session?
     /// The maximum number of concurrent write transactions. The push queue runs at most this number of commits concurrently.
     var writers: Int { get }
-    /// The executor on which transactions that write run. A task that prefers it writes without a change of threads. Nil if there
-    /// is no such executor.
+    /// The executor that runs write transactions. A task that prefers this executor writes without a switch of threads. Nil if
+    /// there is no such executor.
     var writerExecutor: (any TaskExecutor)? { get }
     /// Whether writes to different scopes can run concurrently. If so, batch work should use one transaction per scope.
     var locksScopesIndependently: Bool { get }

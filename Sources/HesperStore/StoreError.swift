@@ -30,7 +30,7 @@ extension StoreError: CustomStringConvertible {
 }
 
 extension StoreError {
-    /// Whether the database itself failed, so that the whole transaction was rolled back.
+    /// Whether the database cannot be reached, its disk has failed, or its disk is full. The whole transaction has then failed.
     public var isUnavailable: Bool {
         switch self {
         case .unavailable, .full: true

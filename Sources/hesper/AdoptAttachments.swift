@@ -7,9 +7,9 @@ struct AdoptAttachments: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Assign the stored attachments to this database.",
         discussion: """
-            A marker beside the attachments names the database that they belong to. While it does not match the database, \
-            for example after a restore, no attachments are removed. This command writes a new marker. Before you run it, \
-            stop all servers on other copies of the database. It may run while hesper serve runs on this one.
+            A marker beside the attachments names the database that they belong to. While the marker does not match the \
+            database, for example after a restore, no attachments are removed. This command writes a new marker. Before you run \
+            it, stop all servers that use other copies of the database. A server that uses this copy may keep running.
 
             Files that are unknown to the database are removed after 30 days.
             """)
@@ -59,7 +59,7 @@ struct AdoptAttachments: AsyncParsableCommand {
             throw Failure("Standard input is not a terminal. Add --yes to adopt the attachments.", .usage)
         }
         let end = walk.unknownFiles > 0 ? " The unknown files are removed after 30 days." : ""
-        let answer = Terminal.prompt("No other database must use these attachments.\(end) Type yes to adopt them: ")
+        let answer = Terminal.prompt("No other database may use these attachments.\(end) Type yes to adopt them: ")
         guard answer == "yes" else { throw Failure("Nothing was changed.") }
     }
 }

@@ -7,9 +7,9 @@ struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check the database and all attachments for damage.",
         discussion: """
-            Checks the database file and the checksums of all edits. Compares the objects, digests, tag names, members and \
-            search terms of every account with its edits. Reads all attachments and compares their SHA-256. Findings are \
-            printed to stdout, one per line. The exit status is 1 if there are any.
+            Checks the database file and the checksums of all edits. Compares every account's objects, digests, tag names, \
+            search terms, and references to tags and attachments with the account's edits. Reads all attachments and compares \
+            their SHA-256. Findings are printed to stdout, one per line. The exit status is 1 if there are any.
             """)
 
     @Flag(name: .customLong("no-attachments"), help: "Do not read the attachments.")

@@ -6,7 +6,7 @@ struct Failure: Error, Equatable {
         case failed = 1
         /// The command line is invalid.
         case usage = 64
-        /// The input is not valid, so a retry would fail too. Only `capture-mail` uses this status and the next two.
+        /// The input is not valid, so a retry would fail too. Only `capture-mail` uses the statuses 65, 75 and 77.
         case unusableData = 65
         /// A temporary failure. A retry may succeed.
         case tryLater = 75

@@ -12,9 +12,10 @@ struct Hesper: AsyncParsableCommand {
         commandName: "hesper",
         abstract: "A self-hosted sync service for notes.",
         discussion: """
-            Settings come from options, then from environment variables (HESPER_HOST, HESPER_PORT, HESPER_DATA, …), then from a \
-            JSON file: --config, else HESPER_CONFIG, else hesper.json in the data folder if it exists. Its keys are the option \
-            names in camelCase: {"port": 8080, "signUp": "closed", "corsOrigins": ["https://notes.example.org"]}.
+            Options take precedence over environment variables (HESPER_HOST, HESPER_PORT, HESPER_DATA, …), and variables over a \
+            JSON settings file: --config, else HESPER_CONFIG, else hesper.json in the data folder if it exists. The keys in the \
+            file are the option names in camelCase: {"port": 8080, "signUp": "closed", \
+            "corsOrigins": ["https://notes.example.org"]}.
 
             Commands other than serve and migrate-data use the settings of the service installed on this machine, unless \
             --data, --database, --config or their variables are set, or the working directory has a folder named data.

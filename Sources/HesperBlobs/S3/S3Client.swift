@@ -26,8 +26,8 @@ final class S3Client: Sendable {
             redirectConfiguration: .disallow,
             timeout: .init(connect: .seconds(5), read: .seconds(60), write: .seconds(60)))
         configuration.httpVersion = .http1Only
-        // The limit is high, because each download occupies a connection until its reader has read all bytes or has stopped
-        // reading.
+        // The maximum number of connections is high, because each download occupies a connection until its reader has read all
+        // bytes or has stopped reading.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1_000
         // The HTTP library must not retry, because this client has its own retries and back-off.
         configuration.connectionPool.retryConnectionEstablishment = false

@@ -19,7 +19,7 @@ public enum AccountError: Error, Equatable, Sendable {
     case tooManyAttempts(retryAfter: Duration)
     /// The operator of the server has disabled the account.
     case accountDisabled
-    /// Signing up requires an invitation from the operator of the server.
+    /// The server does not allow open sign-up. The user must ask its operator for an invitation or an account.
     case signUpClosed
     /// There is already an account with this e-mail address.
     case emailTaken
@@ -53,10 +53,11 @@ extension AccountError: LocalizedError, CustomStringConvertible {
         case .tooManyAttempts(let retryAfter):
             "Too many attempts. Try again in \(retryAfter.components.seconds) s."
         case .accountDisabled: "The operator of the server has disabled this account."
-        case .signUpClosed: "Signing up on this server requires an invitation from its operator."
+        case .signUpClosed: "Sign-up on this server is closed. Ask its operator for an invitation or an account."
         case .emailTaken: "There is already an account with this e-mail address. Sign in instead."
         case .invalidField(_, let detail): detail
-        case .otherAccount(let email): "The data on this device belongs to the account of \(email)."
+        case .otherAccount(let email):
+            "The data on this device belongs to the account of \(email). Sign in to that account, or erase the data first."
         case .serverFailed(let detail, _): detail
         }
     }

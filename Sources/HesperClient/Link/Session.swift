@@ -7,7 +7,7 @@ package struct Session: Sendable, Equatable {
     package var server: ServerURL
     package var account: UniqueID
     package var email: String
-    /// The ID of the device, which is the node of its clocks.
+    /// The ID of the device. The clocks of the device's edits contain this ID.
     package var device: NodeID
     package var deviceName: String
     /// The secret that authenticates the device. Nil after signing out, and in a database file that was copied from another device.

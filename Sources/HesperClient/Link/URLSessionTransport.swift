@@ -7,7 +7,7 @@ internal import Foundation
 /// Sends requests over HTTP with URLSession, without cookies, caches and stored credentials.
 ///
 /// Only `GET` and `HEAD` follow redirects, and only to the same server, because a request contains the token of the
-/// session. The response to any other redirect is returned as it is. Streams of events end when the transport is
+/// session. Any other redirect response is returned to the caller. Streams of events end when the transport is
 /// deallocated.
 package final class URLSessionTransport: Transport {
     package struct Limits: Sendable {
@@ -270,8 +270,8 @@ private final class Exchanges: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     /// Ends a request whose body would have to be sent again. On Linux, libcurl repeats a request if the server closes a reused
-    /// connection without a response. For the repetition, Foundation does not use the body of the `URLRequest` again, but calls
-    /// this method to get another body. If the request did not fail here, Foundation would call it repeatedly until the timeout.
+    /// connection without a response. Foundation then does not send the body of the `URLRequest` again, but calls this method to
+    /// get a new body. If the request did not fail here, Foundation would call this method repeatedly until the timeout.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping (InputStream?) -> Void

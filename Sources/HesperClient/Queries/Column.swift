@@ -38,8 +38,8 @@ enum Column: Sendable, Equatable {
         }
     }
 
-    /// The SQL expression of the column. It contains no bound arguments: an index cannot contain them, and SQLite uses the index of
-    /// an expression only for the same expression in a query.
+    /// The SQL expression of the column. It contains no bound parameters: an index cannot contain them, and SQLite uses an index on
+    /// an expression only if the query contains the same expression.
     var sql: String {
         switch self {
         case .id: "id"

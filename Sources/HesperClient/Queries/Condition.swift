@@ -82,8 +82,8 @@ indirect enum Expression: Sendable {
     private func isIn(_ column: Column, _ values: [Value]) throws -> SQL {
         let expression = try column.checked
         let arguments = values.filter { $0 != .null }.map { column == .id ? $0.idValue : $0.databaseValue }
-        // `IN` is used because it can use an index. SQLite accepts at most 32,766 arguments in a statement; the smaller limit here
-        // leaves room for the arguments of other conditions.
+        // `IN` is used because it can use an index. SQLite accepts at most 32,766 parameters in a statement; the smaller limit
+        // here leaves room for the parameters of other conditions.
         guard arguments.count <= 30_000 else {
             throw StoreError.invalidQuery("isIn accepts at most 30,000 values, not \(arguments.count).")
         }

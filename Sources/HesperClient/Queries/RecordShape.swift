@@ -10,8 +10,8 @@ internal import HesperModel
 struct RecordShape<Record: MergedRecord>: Sendable {
     private let base: Record
     private let variants: [(name: String, record: Record)]
-    /// The names of the properties that have no record, because no value other than the default is known. These properties are
-    /// enums that are not `CaseIterable`.
+    /// The names of the properties for which no record could be made, because no value other than the default is known. Their types
+    /// are enums that are not `CaseIterable`.
     let unnamed: [String]
 
     static var shared: RecordShape {

@@ -1,7 +1,7 @@
 package import HesperModel
 
-/// Makes the clocks of this local copy. Every transaction with an edit also saves this value. Therefore no two processes make the
-/// same clock.
+/// Makes the clocks of the edits in this local copy. A transaction that makes clocks also saves this state in the database, so that
+/// two processes never make the same clock.
 package struct DeviceClock: Sendable, Equatable {
     private var source: ClockSource
     /// The greatest clock that the server accepted or sent. After the server has refused clocks, new clocks follow this clock.

@@ -62,10 +62,10 @@ package struct LocalEdit: Sendable, Equatable {
 extension LocalEdit {
     /// Writes the members of the edit's JSON.
     /// - Parameters:
-    ///   - isVisible: whether the app sees the edit's value. If so, the value and the clock are stored among the visible values, and
-    ///     are left out here.
-    ///   - below: the acknowledged register, which is written beside the edit. If the base equals this register, the text of the
-    ///     base is left out.
+    ///   - isVisible: whether the app sees the edit's value. If so, the value and the clock are left out here, because they are in
+    ///     the columns `body` and `clocks`.
+    ///   - below: the acknowledged register of the same attribute, which the caller stores. If the base equals this register, the
+    ///     text of the base is left out.
     func write(to writer: inout JSONWriter, isVisible: Bool, below: Cell?) {
         if !isVisible {
             writer.member("value", value.json)

@@ -2,7 +2,7 @@ internal import GRDB
 internal import HesperModel
 
 extension RecordsTransaction {
-    /// Removes all content, including unsent changes, the session and local values of the app. The local copy gets a new node.
+    /// Removes all content, including unsent changes, the session and local values of the app. The local copy gets a new node ID.
     package func eraseAll() throws {
         let virtual = try String.fetchAll(
             database, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%'")

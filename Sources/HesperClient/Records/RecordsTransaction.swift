@@ -67,7 +67,7 @@ package final class RecordsTransaction {
         }
     }
 
-    /// The clock of this local copy. A new local copy has a random node until a server gives it one.
+    /// The clock of this local copy. A new local copy has a random node ID until a server assigns one.
     package var clock: DeviceClock {
         get throws {
             if let deviceClock { return deviceClock.value }
@@ -85,8 +85,8 @@ package final class RecordsTransaction {
         return result
     }
 
-    /// Switches to another node after signing in, or after the database file was copied from another device. That device continues
-    /// to use the former node. Unsent edits keep their clocks.
+    /// Switches to another node ID after signing in, or after the database file was copied from another device, which continues to
+    /// use the former node ID. Unsent edits keep their clocks.
     package func setNode(_ node: NodeID) throws { try withClock { $0 = $0.continued(by: node) } }
 
     package func tick() throws -> Clock { try withClock { $0.tick(now) } }

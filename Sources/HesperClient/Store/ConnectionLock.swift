@@ -1,10 +1,10 @@
 package import Foundation
 
-/// The lock that a process must hold to connect to the server. Only one of the processes that have the same database file open can hold
-/// it.
+/// The lock that a process must hold to connect to the server. Only one of the processes that have the same database file open can
+/// hold it.
 ///
-/// The lock is a file beside the database file. The system releases it when the process ends. An app on iOS must release it before it
-/// is suspended: a suspended process that has a lock in a shared folder is terminated (0xdead10cc).
+/// The lock is a file beside the database file. The system releases the lock when the process ends. On iOS, an app must release
+/// the lock before iOS suspends the app: iOS terminates a suspended process that has a lock in a shared folder (0xdead10cc).
 package final class ConnectionLock: Sendable {
     private let path: String
     private let descriptor = Locked<Int32?>(nil)

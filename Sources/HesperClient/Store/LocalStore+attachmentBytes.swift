@@ -36,7 +36,7 @@ extension WriteTransaction {
     /// example because it was in a note before. In this case the existing attachment is added to the note.
     /// - Parameter file: the ID that was passed to ``LocalStore/addBytes(of:next:)`` when the bytes were stored, or the ID of
     ///   another attachment that has these bytes. It may differ from `id`.
-    /// - Returns: false if the ID belongs to an attachment that was deleted or has other properties.
+    /// - Returns: false if `id` belongs to an attachment that was deleted, or that has another hash or filename.
     /// - Throws: ``StoreError/notFound(objectType:id:)`` if there is no such note.
     package func attach(
         _ id: Attachment.ID, to note: ObjectID<Note>, file: Attachment.ID, _ data: AttachmentData, filename: String
@@ -90,7 +90,8 @@ extension LocalStore {
         return name.map { AttachmentReader(files: files, name: $0) }
     }
 
-    /// Downloads the bytes of an attachment before all other downloads, even if the attachment is large. Returns at once.
+    /// Requests the download of an attachment's bytes, and returns at once. They are downloaded before all other attachments, even
+    /// if the attachment is large.
     package func wantBytes(of id: Attachment.ID) async throws {
         try await database.performWrite { records in
             try TransferTable.create(records)

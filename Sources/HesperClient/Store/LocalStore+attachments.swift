@@ -2,7 +2,8 @@ public import Foundation
 internal import HesperModel
 
 extension LocalStore {
-    /// Adds a file to a note as an attachment. Its bytes are copied to the store, so the file may be changed or deleted afterwards.
+    /// Adds a file to a note as an attachment. The file is copied to the store, so the original may be changed or deleted
+    /// afterwards.
     ///
     ///     let photo = try await store.attach(url, to: note.id)
     ///
@@ -19,8 +20,8 @@ extension LocalStore {
         try await attach(file, filename, mimeType, to: note) { $0.attachments.insert($1) }
     }
 
-    /// Adds a file to an object of an app's type: the property then has the ID of the new attachment. Its bytes are copied to the
-    /// store, so the file may be changed or deleted afterwards.
+    /// Adds a file to an object of an app's type: creates an attachment, and sets `property` to its ID. The file is copied to the
+    /// store, so the original may be changed or deleted afterwards.
     ///
     ///     let photo = try await store.attach(url, to: soup.id, as: \.photo)
     ///
@@ -88,7 +89,7 @@ extension LocalStore {
 
 extension StoreWriter {
     /// Adds a new attachment to an object. The bytes of the attachment are in `file` on this device.
-    /// - Parameter add: sets the property of the object that holds the attachment.
+    /// - Parameter add: adds the ID of the attachment to the object.
     @discardableResult
     func attach<Object: SyncedObject>(
         _ id: UniqueID, to object: ObjectID<Object>, _ data: AttachmentData, file: UniqueID, filename: String,

@@ -24,7 +24,7 @@ public final class LocalStore: Sendable {
     /// Ensures that only one of the processes that have the database file open connects to the server. Nil for a database in memory.
     private let lock: ConnectionLock?
     private let isSuspended = Locked(false)
-    /// Connects to a server.
+    /// Creates the transport that sends requests to a server.
     let makeTransport: @Sendable (ServerURL) -> any Transport
 
     /// Opens a store. The database file is created if it does not exist. The bytes of attachments are stored in a folder beside it.

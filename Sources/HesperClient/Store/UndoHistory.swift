@@ -142,14 +142,14 @@ extension StoreWriter {
             return created
         }
         if let value = defaults(record.type, attribute) { return value }
-        // The register belongs to a member of a set. If the member is named by its ID or number, the value `false` removes it.
-        // Otherwise, null removes it (`ElementRegister`).
+        // The register belongs to an element of a set. If the element is an ID or a number, the register's value is a Boolean, and
+        // `false` removes the element. If the element is any other text, null removes it (`ElementRegister`).
         if case .bool = after { return .bool(false) }
         return .null
     }
 
-    /// Restores a deleted object. While its deletion is held, the same object is shown again; later, a new object with the same values
-    /// is created.
+    /// Restores a deleted object. If its deletion is still held (not due to be sent), the same object is shown again. Otherwise, a
+    /// new object with the same values is created.
     /// - Returns: the new object; nil if the same object was restored, or if it cannot be restored.
     private func restore(_ record: LocalObject) throws -> Remade? {
         if let deletion = try records.deletion(of: record.id) {

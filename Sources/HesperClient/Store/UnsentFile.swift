@@ -23,8 +23,8 @@ extension LocalStore {
         configuration.readonly = true
         // A connection that is being closed locks the file for a short time.
         configuration.busyMode = .timeout(10)
-        // With this setting, SQLite also reads a truncated database file. The setting also makes the schema writable, which is safe
-        // because the connection is read-only.
+        // With `writable_schema`, SQLite also reads a truncated database file. The setting also makes the schema writable, which is
+        // safe because the connection is read-only.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA writable_schema = ON") }
         let database = try reporting { try DatabaseQueue(path: store.path, configuration: configuration) }
         try reporting {

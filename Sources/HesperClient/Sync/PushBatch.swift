@@ -6,7 +6,8 @@ package struct PushBatch: Sendable, Equatable {
     package struct Part: Sendable, Equatable {
         var id: UniqueID
         var type: String
-        /// The fields of the object that are set once. Nil unless the object is new, or these fields are resent to a restored server.
+        /// The fields of the object that are set once. Present only if the object is new, or if these fields are resent to a
+        /// restored server.
         var made: LocalObject.Made?
         var edits: [String: LocalEdit]
 
@@ -39,7 +40,7 @@ package struct PushBatch: Sendable, Equatable {
                 let name = AttributeName.split(attribute).key
                 if let base = descent.base {
                     bases.append((name ?? "textBase", .string(base.clock.description)))
-                    // The base of a text that is resent to a restored server is the text itself.
+                    // A text that is resent to a restored server has itself as its base, so its value is not sent twice.
                     if base.clock != edit.clock, withBases || descent.isMoved {
                         values.append((name ?? "textBaseValue", .string(base.value)))
                     }
@@ -56,7 +57,7 @@ package struct PushBatch: Sendable, Equatable {
     var deletions: [LocalDeletion] = []
     /// Whether the push resends data that a restored server lacks.
     var isRelay = false
-    /// This device's time when the push was sent; nil for the empty push with which an event is processed.
+    /// This device's time when the push was sent. Nil for an event, which is processed as the response to an empty push.
     var sent: Timestamp?
 
     package var isEmpty: Bool { parts.isEmpty && deletions.isEmpty }
@@ -66,8 +67,8 @@ package struct PushBatch: Sendable, Equatable {
     static let objectLimit = 1_500
     /// The maximum estimated size of a push, in bytes. Servers accept more.
     private static let byteLimit = 4 << 20
-    /// The maximum total size of an object's texts in a push, in bytes of UTF-8. In JSON, a byte takes up to six, and servers accept
-    /// 8 MiB.
+    /// The maximum total size of an object's texts in a push, in bytes of UTF-8. JSON may need six bytes for one byte of a text,
+    /// and servers accept requests of 8 MiB.
     private static let textByteLimit = 1 << 20
 
     /// Adds a part unless the push is full. An empty push accepts a part of any size.
@@ -111,7 +112,7 @@ extension RecordsTransaction {
         let features = try sync.features ?? []
         push.deletions = Array(try takeDeletions().prefix(limit)).map { deletion in
             var deletion = deletion
-            // A server without this feature rejects the deletion of an app's object if the deletion names the texts that were seen.
+            // Without `object-texts`, the server rejects a deletion of an app's object that states which texts the user had seen.
             if deletion.deleted.objectType != .note, !features.contains("object-texts") { deletion.seenTexts = nil }
             return deletion
         }
@@ -179,8 +180,8 @@ extension RecordsTransaction {
     }
 
     /// Records in the local copy that the texts of a push are sent. Until the receipt of a text arrives, it is unknown whether the
-    /// server has the text. Until then, later texts name the clock of this text in `textAfter` (clients.md, rule 3). If the
-    /// `textAfter` of a text is full, this method replaces the text in the push with the text that was sent last.
+    /// server has the text, so later texts list its clock in `textAfter` (clients.md, rule 3). If this list has its maximum length,
+    /// the push contains the text that was sent last instead of the new one.
     private func sendTexts(_ push: inout PushBatch) throws {
         for index in push.parts.indices {
             for attribute in push.parts[index].edits.keys.filter(AttributeName.isText) {

@@ -36,8 +36,8 @@ extension RecordsTransaction {
         try save(object)
     }
 
-    /// If the delay of held changes is over, or if the user requested it, releases them to be sent again. If no changes are held,
-    /// resets the delay.
+    /// Releases the held changes, so that they are sent again, if their delay is over or the user requested a sync. If no changes
+    /// are held, resets the delay.
     func releaseHeld(isAsked: Bool) throws {
         guard let until = try sync.fullUntil else { return }
         let isDue = isAsked || until <= now

@@ -164,7 +164,7 @@ extension RecordsTransaction {
         }
         var refusedClocks: Set<String> = []
         for (attribute, sent) in part.edits.sorted(by: { $0.key < $1.key }) {
-            // The receipt may refuse a set as a whole. Each of its members is then refused.
+            // The receipt may refuse a set, such as the tags of a note, as a whole. Each member of the set is then refused.
             let receipt = fields?[attribute] ?? fields?[AttributeName.split(attribute).section]
             let outcome = receipt?["outcome"]?.string
             if outcome == "deleted" { continue }
@@ -260,8 +260,8 @@ extension RecordsTransaction {
     }
 
     /// Moves the unsent texts of a deleted object to the object into which the server rescued it. Creates a new object for the texts
-    /// that cannot be moved. A text cannot be moved if the server did not rescue the object, or if the object from the rescue is
-    /// deleted or has an unsent edit of the same attribute (clients.md, rule 4).
+    /// that cannot be moved. A text cannot be moved if the server did not rescue the object, or if the object into which it was
+    /// rescued is deleted or has an unsent edit of the same attribute (clients.md, rule 4).
     private func keepWords(of object: LocalObject) throws {
         var texts = object.unsentTexts
         if let into = try rescueObject(of: object.id), try !isDeleted(into), try deletion(of: into) == nil {
@@ -340,7 +340,7 @@ extension RecordsTransaction {
         }
     }
 
-    /// The objects that hold an attachment: notes with it, and app objects with a file of its ID.
+    /// The notes that contain an attachment, and the app objects that have it as the value of a file attribute.
     private func holders(of attachment: UniqueID) throws -> [LocalObject] {
         var holders: [LocalObject] = []
         for type in try types where type != TypeName.tag && type != TypeName.attachment {
@@ -379,8 +379,8 @@ extension RecordsTransaction {
 private struct FreedAttachments {
     let holder: UniqueID
     private var removed: Set<UniqueID> = []
-    /// Whether a file of the object has changed. If so, the object may have released any attachment: several changes may arrive as
-    /// one, so the former value of the file may be unknown.
+    /// Whether a file attribute of the object has changed. If so, the object may have released any attachment, because the
+    /// attribute may have changed several times, and this device may not know all of its former values.
     private var hasOtherFile = false
 
     /// The attachments that an object may have released since `before`; nil if there are none.
@@ -400,7 +400,7 @@ private struct FreedAttachments {
 }
 
 extension LocalEdit.Descent {
-    /// Removes from `after` the texts whose receipts have arrived. This makes room in `after` for a new text.
+    /// Removes clocks from `after`, because the receipts of their texts have arrived. This makes room for the clock of a new text.
     fileprivate mutating func forget(_ clocks: [Clock]) {
         after.removeAll(where: clocks.contains)
         last = nil

@@ -169,7 +169,7 @@ package actor SyncRunner {
     }
 
     private func takeInputs() {
-        // While a step cannot be saved, inputs wait for the retry.
+        // While a step cannot be saved, the inputs that are in the queues wait for the retry.
         guard around.isRunning, transport != nil, tasks[.retry] == nil else { return }
         do {
             while true {

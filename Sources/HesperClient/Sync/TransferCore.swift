@@ -93,8 +93,8 @@ package struct TransferCore: Sendable {
         static let quota: Int64 = 60_000
         static let maximum: Int64 = 3_600_000
     }
-    /// If a part arrives damaged after this many failures without progress, the upload is abandoned. Failures of all kinds count,
-    /// for example lost connections.
+    /// The number of failures without progress after which a part that arrives damaged causes the upload to be abandoned. Failures
+    /// of all kinds count, for example lost connections.
     private static let maximumDamagedParts = 5
 
     private let policy: TransferTable.Policy

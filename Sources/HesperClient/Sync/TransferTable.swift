@@ -203,7 +203,7 @@ package struct TransferTable {
         return moment.map(Timestamp.init(clamping:))
     }
 
-    /// The number and size of the transfers in one direction that are left.
+    /// The number and total size of the remaining transfers in one direction.
     func amount(isUpload: Bool, _ policy: Policy) throws -> Amount {
         let sql = """
             SELECT count(*), coalesce(sum(byteCount - done), 0) FROM transfers

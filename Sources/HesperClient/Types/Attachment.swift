@@ -1,10 +1,10 @@
 /// The properties of a file that belongs to a note or to an object of an app's type. They never change.
 ///
-/// A ``Note`` has a set of attachments. A type that an app declares has properties, each of which holds one:
+/// A ``Note`` has a set of attachments. In a type that an app declares, a property can hold one attachment:
 ///
 ///     @Merged var photo: Attachment.ID?
 ///
-/// An attachment belongs to one object. The server deletes an attachment that no object has had for 30 days.
+/// An attachment belongs to one object. The server deletes an attachment that has belonged to no object for 30 days.
 public struct Attachment: SyncedObject {
     public static let objectType = "attachment"
 

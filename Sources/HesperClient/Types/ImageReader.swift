@@ -68,7 +68,7 @@ struct AttributeNames: Sendable {
     }
 
     /// The name of the attribute of a property.
-    /// - Parameter type: the type of the property, which is ``Merged``.
+    /// - Parameter type: the type of the property with its wrapper, such as `Merged<String>`.
     func attribute(_ key: any CodingKey, _ type: Any.Type) -> String {
         let name = key.stringValue
         if fields.contains(name) { return name }

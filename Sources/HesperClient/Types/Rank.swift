@@ -38,8 +38,8 @@ public struct Rank: MergedScalar, Hashable, Comparable, CustomStringConvertible 
             let ceiling = isBelowHigh ? Rank.alphabet.count : high.flatMap { index < $0.count ? $0[index] : nil } ?? 0
             index += 1
             if ceiling - floor > 1 {
-                // With only one neighbour, the digit is chosen near the neighbour's digit. Many ranks then fit before a rank needs
-                // another digit.
+                // With only one neighbour, the digit is chosen near the neighbour's digit. Many ranks can then be added at an end
+                // of the list before a rank needs an additional digit.
                 let step = Swift.min((ceiling - floor) / 2, 8)
                 made.append(
                     lower == nil && upper != nil

@@ -117,7 +117,8 @@ struct FeedPage {
     private typealias Row = (sequence: Int64, state: ObjectState)
 
     /// Calls `body` with the rows that follow a position, in their order, until `body` returns false.
-    /// - Returns: false if the position is at the end of the feed; true otherwise, even if there are no rows.
+    /// - Returns: false if the position is at the end of the feed; true otherwise, even if `body` was not called, for
+    ///   example because the account has no tags.
     private static func scan(
         at position: FeedToken.Position, of scope: MemoryScope, _ body: (Row) -> Bool
     ) -> Bool {

@@ -28,7 +28,8 @@ package struct MemoryScope: Sendable {
     package private(set) var digest = Digest.zero
     /// Texts that lost words in a merge, in the order of the merges.
     package private(set) var lostTexts: [LostText] = []
-    /// The objects that pushes changed or added edits to, in the order of the pushes. An object may be listed several times.
+    /// The objects that pushes changed, and those to which pushes added edits, in the order of the pushes. An object may be listed
+    /// several times.
     package private(set) var touched: [UniqueID] = []
     /// The deletions, each with the device that pushed it and the time of the push.
     package private(set) var deletions: [(deleted: DeletedObject, pushedBy: NodeID?, pushedAt: Timestamp)] = []
@@ -62,7 +63,7 @@ package struct MemoryScope: Sendable {
     /// - Parameters:
     ///   - sender: the device that pushes; nil for the server itself.
     ///   - read: the sequence number up to which the sender has read.
-    ///   - isLimited: whether the limits of devices and the quota apply.
+    ///   - isLimited: whether the quota and the limits for pushes from devices apply.
     mutating func apply(
         _ push: Push, by sender: NodeID?, since read: Int64 = 0, server: NodeID, at now: Timestamp,
         isLimited: Bool = true
@@ -147,8 +148,8 @@ package struct MemoryScope: Sendable {
     ) -> [UniqueID: Int64] {
         var before: [UniqueID: Int64] = [:]
         for change in outcome.changes {
-            // A state without a sequence number means that edits of other devices were stored before the object existed. The sender
-            // lacks these edits, so the object is not an echo.
+            // A state without a sequence number means that the object did not exist, but that edits of it by other devices were
+            // stored. The sender lacks these edits, so the object is not an echo.
             if let state = change.before { before[change.uniqueID] = state.sequence ?? .max }
         }
         var echoes: [UniqueID: Int64] = [:]
@@ -264,7 +265,7 @@ extension MemoryScope: Bag {
         }
     }
 
-    /// The parcels of an object that have a version of a text.
+    /// The parcels that contain a version of a text of an object.
     private func versions(of text: Attribute, of object: UniqueID) -> [StoredParcel] {
         parcels[object, default: []].filter { $0.parcel.text == text }
     }
@@ -294,9 +295,9 @@ extension MemoryScope: Bag {
             }
         }
         guard let (id, sequence) = sources.min(by: { $0.0 < $1.0 }) else { return [] }
-        // Only parcels from before the rescue are searched. The DeletedObject may have changed since the rescue, for example
-        // because an earlier deletion arrived. In this case its sequence number is too great, and the sequence number of the
-        // rescue's parcel is used.
+        // Only parcels from before the rescue are searched. The sequence number of the DeletedObject is not always that of the
+        // rescue: it is greater if the DeletedObject has changed since, for example because an earlier deletion arrived. The
+        // sequence number of the rescue's parcel is then used.
         let end =
             parcels[object, default: []].first { $0.parcel.isRescue }.map { min($0.sequence, sequence) } ?? sequence
         return MemoryScope.parcels(parcels[id, default: []].filter { $0.sequence < end }, holding: clock)

@@ -144,7 +144,8 @@ extension ServerCore {
         }
         guard !range.isEmpty else {
             throw Problem(
-                .rangeNotSatisfiable, "No byte of the range \(text.prefix(100)) exists.", at: "Range",
+                .rangeNotSatisfiable,
+                "The range \(text.prefix(100)) is outside the content, which has \(byteCount) bytes.", at: "Range",
                 context: ["byteCount": .integer(Int64(byteCount))])
         }
         return range

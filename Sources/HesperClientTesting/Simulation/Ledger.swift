@@ -61,7 +61,7 @@ struct Ledger {
     /// Words that arrived in a text of an object that was not deleted. A word that was pushed to an object that was already deleted
     /// is not included: no other device receives it until the device that pushed it moves it to another object.
     private(set) var shared: Set<String> = []
-    /// Objects that the server acknowledged as deleted at any time.
+    /// All objects that were ever deleted on the server, even if a backup from before the deletion was restored later.
     private(set) var dead: Set<UniqueID> = []
     /// The greatest clock that each register has had on the server.
     private(set) var clocks: [UniqueID: [Attribute: Clock]] = [:]
@@ -196,7 +196,7 @@ struct Ledger {
 }
 
 extension MemoryScope {
-    /// The words of a text in the bag.
+    /// The words of one version of a text, read from the bag of its object.
     func words(of text: LostText) -> Set<String> {
         for stored in parcels[text.object] ?? [] where stored.parcel.textClock == text.clock {
             for edit in stored.parcel.edits where edit.attribute == text.attribute {

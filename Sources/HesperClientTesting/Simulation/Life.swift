@@ -176,8 +176,9 @@ package final class Life {
             let (sync, counts) = try device.database.read { (try $0.sync, try $0.pendingCounts()) }
             guard try !device.isSettled(digest) else { return nil }
             return
-                "\(device.name) has \(counts.toSend) to send, \(counts.held) held, the digest \(sync.digest), "
-                + "the server's \(String(describing: sync.serverDigest)), not \(digest), \(String(describing: sync.signInAgain)), "
+                "\(device.name): \(counts.toSend) to send, \(counts.held) held, digest \(sync.digest), "
+                + "server digest \(digest), last received \(String(describing: sync.serverDigest)), "
+                + "sign-in required: \(String(describing: sync.signInAgain)), "
                 + "\(device.core.progress), \(device.transferStatus)"
         }.joined(separator: "; ")
     }

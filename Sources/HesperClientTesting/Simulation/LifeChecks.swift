@@ -34,8 +34,8 @@ extension Life {
     }
 
     /// Checks the value that the app sees of each attribute with an unsent edit: it must be the unsent text if the attribute is a
-    /// text, and otherwise the value with the greater clock (clients.md, rule 3). Also checks that the local copy does not contain
-    /// objects that this device knows to be deleted.
+    /// text, and otherwise the later one of the unsent and the acknowledged value (clients.md, rule 3). Also checks that the local
+    /// copy does not contain objects that this device knows to be deleted.
     private func checkVisible(on device: SimulatedDevice) throws {
         try device.database.read { transaction in
             for type in try transaction.types {
@@ -45,14 +45,14 @@ extension Life {
                         let expected = AttributeName.isText(attribute) ? edit.clock : clocks.max()
                         if object.cell(attribute)?.clock != expected {
                             fail(
-                                "\(device.name) shows the wrong \(attribute) of \(object.id); the unsent edit is at \(edit.clock)"
+                                "\(device.name) shows the wrong \(attribute) of \(object.id); the unsent edit has the clock \(edit.clock)"
                             )
                         }
                     }
                     return true
                 }
-                // Only a restored server sends objects that this device knows to be deleted. Without a backup, no server was
-                // restored, and this check is not necessary.
+                // Only a server that was restored from a backup sends objects that this device knows to be deleted. If no backup
+                // was made, this check is not necessary.
                 guard !backups.isEmpty else { continue }
                 for id in try transaction.ids(type) where try transaction.deleted(id) != nil {
                     fail("\(device.name) has \(id), which was deleted")
@@ -147,7 +147,7 @@ extension Life {
         for (word, author) in ledger.authors.sorted(by: { $0.key < $1.key }) where !current.contains(word) {
             let isKnown = ledger.known.contains(word)
             if !ledger.shared.contains(word), ledger.lostDevices.contains(author) { continue }
-            fail("the word \(word) of \(author) is in no text; known: \(isKnown)")
+            fail("the word \(word) of \(author) is in no text; the server has had it: \(isKnown)")
         }
     }
 

@@ -1,7 +1,7 @@
 internal import HesperClient
 internal import HesperModel
 
-/// A device of a simulated life: its local copy, the cores of its sync, and the requests in progress.
+/// A device of a simulated life: its local copy, its `SyncCore` and `TransferCore`, and the requests in progress.
 ///
 /// It passes inputs from one core to the other, as `SyncRunner` does.
 final class SimulatedDevice {
@@ -202,7 +202,7 @@ final class SimulatedDevice {
     /// The types whose objects have texts.
     private static let textTypes = [TypeName.note, Recipe.objectType]
 
-    /// The words of each object with texts that the app shows.
+    /// The notes and recipes that the app shows, each with the words of its texts.
     func shownWords() throws -> [(id: UniqueID, words: [String])] {
         try database.read { transaction in
             try SimulatedDevice.textTypes.flatMap { type in

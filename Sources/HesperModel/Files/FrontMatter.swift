@@ -64,7 +64,7 @@ package struct FrontMatter: Equatable {
     }
 
     /// Adds the names that follow the key `tags` or `aliases` on the same line.
-    /// - Returns: `list` if no names are on this line, because the names are then on the next lines; otherwise nil.
+    /// - Returns: `list` if this line has no names, so that the next lines are read as names; otherwise nil.
     private mutating func addList(
         _ value: String, to list: WritableKeyPath<FrontMatter, [String]>
     ) -> WritableKeyPath<FrontMatter, [String]>? {

@@ -16,8 +16,8 @@ package enum ImportedNote {
         .derived(from: "\(folder)/\(path)".precomposedStringWithCanonicalMapping, in: notes)
     }
 
-    /// The ID of the note of a file that does not belong to a folder. It is derived from the name and the contents, because another
-    /// file can have the same name.
+    /// The ID of the note that is imported from a single file, without a folder. It is derived from the name and the contents of
+    /// the file, because another file can have the same name.
     package static func uniqueID(file: String, text: String) -> UniqueID {
         .derived(from: "\(file)\n\(text)".precomposedStringWithCanonicalMapping, in: notes)
     }

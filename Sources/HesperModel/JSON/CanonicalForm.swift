@@ -43,8 +43,8 @@ public enum CanonicalForm {
             return Unicode.Scalar(first.value + second.value - 0x11A7)
         default: break
         }
-        // Foundation does not compose U+0CCA U+0CD5 to U+0CCB, unless U+0CCA is decomposed first. So both scalars are decomposed,
-        // and then composed.
+        // Foundation composes U+0CCA U+0CD5 to U+0CCB only if U+0CCA was decomposed first. So both scalars are decomposed, and
+        // then composed.
         let parts = decomposed(String(first) + String(second))
         let scalars = string(parts).precomposedStringWithCanonicalMapping.unicodeScalars
         guard scalars.count == 1, let composition = scalars.first, decomposed(String(composition)) == parts

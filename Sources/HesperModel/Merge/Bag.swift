@@ -1,11 +1,12 @@
-/// Read access to the bag of one scope, for a merge that holds the scope's lock.
+/// Read access to the stored objects and edits of one scope (the bag), for a merge that holds the scope's lock.
 public protocol Bag {
     /// The states of the given objects before the push. The result has no entries for objects that the scope does not know.
     /// - Parameter load: counts the bytes of the bodies that are read, and throws if there are too many.
     func states(of ids: [UniqueID], counting load: inout BagLoad) throws -> [UniqueID: ObjectState]
-    /// The live tag whose folded name is `foldedName`; nil if there is none.
+    /// The live tag whose folded name (``TagName/fold(_:)``) is `foldedName`; nil if there is none.
     func tag(named foldedName: String) throws -> UniqueID?
-    /// The notes and objects of apps that have this attachment. Includes objects that do not exist yet, but no deleted objects.
+    /// The notes and objects of apps that have this attachment. Includes objects that do not exist yet, because their required
+    /// field is not set. Does not include deleted objects.
     func holders(of attachment: UniqueID) throws -> [UniqueID]
     /// Parcels of an object, the newest first. The result includes all parcels with an edit that has this clock, and may include
     /// others.

@@ -20,7 +20,7 @@ public struct Parcel: Sendable, Equatable {
     public let object: UniqueID
     public let objectType: ObjectType?
     public var edits: [Edit]
-    /// For a text that the server made: the greatest clock of the devices' texts that it was made from (merge.md, Text).
+    /// For a text that the server made from texts of devices: the greatest clock of those texts (merge.md, Text).
     public var textOrigin: Clock?
     /// The clocks of texts that the bag lacked when the parcel arrived, and from which the parcel's text descends. If a device
     /// resent the parcel's text to a restored server, the clock of that text is included.

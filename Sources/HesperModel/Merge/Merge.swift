@@ -1,8 +1,8 @@
 /// Merges one push into a scope: a pure function of the push, the contents of the bag, and the time (merge.md, One push).
 ///
-/// Deletions are applied first, then registers and new objects. Then new objects are created from words that the deletions had
-/// not seen. At the end, the names of tags are made unique, and edits that add an attachment to a second object are rejected.
-/// Invalid fields are rejected one by one.
+/// Deletions are applied first, then registers and new objects. Then words of deleted objects that the deleting device had not
+/// seen are kept in new objects. At the end, the names of tags are made unique, and edits that add an attachment to a second object
+/// are rejected. Invalid fields are rejected one by one.
 public struct Merge {
     private var draft: ScopeDraft
     private var texts = MergeTexts()
@@ -285,7 +285,7 @@ public struct Merge {
                 let others = try draft.untouchedHolders(of: member) + (holders[member] ?? [])
                 guard let other = others.filter({ $0 != id }).min() else { continue }
                 receipt.rejected[edit.attribute.description] = Problem(
-                    .attachmentInUse, "Attachment \(member) belongs to \(other).",
+                    .attachmentInUse, "Attachment \(member) belongs to \(other). Create a copy with its own uniqueID.",
                     at: pointer(of: edit.attribute, in: change))
                 receipt.edits.removeAll { $0.edit == edit }
                 draft.remove(edit, of: id, from: parcel)

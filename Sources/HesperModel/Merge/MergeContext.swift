@@ -44,7 +44,7 @@ extension Merge {
         /// The maximum total size, in bytes, of the texts that are merged while the scope is locked. Merges beyond this size must
         /// be in `texts`.
         public var textBytes = 256 << 10
-        /// The maximum size of the stored bodies that a merge loads into memory, in bytes.
+        /// The maximum total size of the stored bodies that a merge loads into memory, in bytes.
         public var loadBytes = 256 << 20
 
         public init() {}

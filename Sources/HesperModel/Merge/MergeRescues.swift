@@ -5,8 +5,8 @@ struct MergeRescues {
     /// texts that have unseen words.
     private var rescues: [(element: Int, entity: Entity, type: ObjectType, texts: [Attribute])] = []
 
-    /// The maximum number of versions of a text that count as seen because the deleting device wrote them. If it wrote more, the
-    /// newest count.
+    /// The maximum number of versions of a text that count as seen because the deleting device wrote them. If it wrote more,
+    /// only the newest versions count as seen.
     private static let ownTexts = 16
 
     /// Adds an object to the objects to rescue, if it has texts with words that the deleting device had not seen.

@@ -1,4 +1,4 @@
-/// Merges tags whose folded names are equal, in the state at the end of a push (merge.md, Tags).
+/// At the end of a push, merges tags whose folded names (``TagName/fold(_:)``) are equal (merge.md, Tags).
 extension ScopeDraft {
     mutating func makeTagNamesUnique() throws {
         var claims: [String: Set<UniqueID>] = [:]

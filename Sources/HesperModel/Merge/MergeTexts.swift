@@ -293,7 +293,7 @@ extension ScopeDraft {
     }
 
     /// The clock by which texts are ordered for a merge. For a text that a device made, this is the text's own clock. For a
-    /// text that the server made, it is the greatest origin of the texts from which it was made.
+    /// text that the server made, this is its ``Parcel/textOrigin``.
     fileprivate func origin(of attribute: Attribute, _ clock: Clock, of id: UniqueID) throws -> Clock {
         // Only texts that the server made have an origin other than their own clock.
         guard clock.node == context.server else { return clock }

@@ -24,9 +24,9 @@ public struct Rewind: Sendable {
     private struct EditKey {
         let attribute: Attribute
         let clock: Clock?
-        /// The digest of the text that the edit sets. Nil if the attribute is not a text, or if the text was thinned away. If the
-        /// server made the edit, the digest shows how: if a pushed text has the same digest, the server only gave the pushed text a
-        /// new clock; if no pushed text has it, the text is the result of a merge.
+        /// The digest of the text that the edit sets. Nil if the attribute is not a text, or if the text was thinned away. The
+        /// digest shows how the server made a text: if a text of the same push has the same digest, the server only gave that text
+        /// a new clock. Otherwise, the server merged texts.
         let digest: Digest?
         let hasValue: Bool
     }

@@ -54,7 +54,7 @@ struct ScopeDraft {
     }
 
     /// The notes and objects of apps that have an attachment, except for those that this push changes. Includes objects that do
-    /// not exist yet.
+    /// not exist yet, because their required field is not set.
     func untouchedHolders(of attachment: UniqueID) throws -> [UniqueID] {
         try bag.holders(of: attachment).filter { !isTouched($0) }
     }

@@ -19,7 +19,7 @@ public struct TextAncestry: Sendable, Equatable {
 extension Entity {
     /// The ancestries of texts that are based on the current texts of this object.
     /// - Parameters:
-    ///   - edits: the edits to push. Those of other attributes have no ancestry.
+    ///   - edits: the edits to push. Edits of attributes that are not texts have no ancestry.
     ///   - after: see ``TextAncestry/after``.
     public func ancestries(of edits: [Edit], after: [Clock]? = nil) -> [Attribute: TextAncestry] {
         var ancestries: [Attribute: TextAncestry] = [:]

@@ -1,9 +1,10 @@
 /// Decides which superseded values of a register are dropped. This is a pure function of the register's versions in the bag, of
-/// the positions that the devices have read, and of the time (merge.md, Thinning).
+/// the devices' most recent reads, and of the current time (merge.md, Thinning).
 ///
-/// Of the values that arrived in the same hour or on the same day (in UTC), the value with the greatest clock is kept. The
-/// current value, texts that lost words in a merge, and the newest text that an import gave to a note are never dropped. Texts that
-/// a device may still use as a base are not dropped either, if the device was used in the last year.
+/// First all values are kept, then one for each hour (UTC), and finally one for each day; ``HistoryPolicy`` sets the times. Of the
+/// values that arrived in the same hour or on the same day, the one with the greatest clock is kept. The current value, texts that
+/// lost words in a merge, and the newest text that an import gave to a note are never dropped. Texts that a device may still use as
+/// a base are not dropped either, if the device was used in the last year.
 public struct Thinning: Sendable {
     public let policy: HistoryPolicy
     public let now: Timestamp
@@ -83,7 +84,7 @@ public struct Thinning: Sendable {
     ///   - versions: all values of the register that are still in the bag.
     ///   - current: the clock of the register.
     ///   - node: the node of the texts that imports gave to the note (``ImportedNote``). The newest text of this node is kept,
-    ///     because the next import, even years later, is merged based on it.
+    ///     because it is the base of the next import, even years later.
     public func decide(
         _ versions: [Version], of attribute: Attribute, current: Clock, importedBy node: NodeID? = nil
     ) -> Decision {
@@ -106,7 +107,7 @@ public struct Thinning: Sendable {
             guard version.clock < current, !isFirstOfDay, !attribute.isText || !version.hasLostWords,
                 version.clock != imported
             else { continue }
-            // `supersession` is nil if `versions` was read before the value arrived that superseded this version. The version is
+            // `supersession` is nil if the value that superseded this version arrived after `versions` was read. The version is
             // then treated as superseded now.
             let superseded = max(supersession ?? now, version.pushedAt)
             let end = superseded.adding(isFirstOfHour ? hourly : all)
@@ -135,12 +136,12 @@ public struct Thinning: Sendable {
             )
             for version in versions where version.pushedAt <= to {
                 starts.insert(version.clock)
-                // This text was current at the start of the interval. Texts with smaller clocks had been superseded by then.
+                // This text was current at `from`. Texts with smaller clocks had been superseded by then.
                 if version.pushedAt <= from { break }
             }
         }
         // The next text of a node may descend from the newest text of the same node. So the newest text of every node is kept for
-        // `deviceRetention`, even if the device has signed in again since then.
+        // `deviceRetention`, even if the node's device has since signed out, or signed in again with a new node.
         var nodes: Set<NodeID> = []
         for version in versions where version.pushedAt.milliseconds >= now.milliseconds - Thinning.deviceRetention {
             if nodes.insert(version.clock.node).inserted { starts.insert(version.clock) }

@@ -37,7 +37,7 @@ public struct Content: Sendable, Equatable {
     /// The clock of a field; nil if the field has no clock or was never set.
     public func clock(_ field: Field) -> Clock? { entry(field)?.clock }
 
-    /// Whether the field that the section requires is set. Without it the object does not exist.
+    /// Whether the object exists, that is, whether the required field of its section is set.
     var exists: Bool { self[section.requiredField] != nil }
 
     private func entry(_ field: Field) -> Entry? { entries.first { $0.field == field } }
@@ -154,7 +154,7 @@ public struct Content: Sendable, Equatable {
             case .tags: writer.member(part.name, ids: tags)
             case .attachments: writer.member(part.name, ids: attachments)
             case .attributes: writer.member(part.name, valuesOf: attributes)
-            // Objects without texts or files have no member for them, as in earlier versions.
+            // If there are none, the member is omitted, so that the JSON is the same as in earlier versions of the server.
             case .texts: if texts.count > 0 { writer.member(part.name, valuesOf: texts) }
             case .files: if files.count > 0 { writer.member(part.name, valuesOf: files) }
             }

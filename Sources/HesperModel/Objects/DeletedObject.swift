@@ -21,7 +21,8 @@ public struct DeletedObject: Sendable, Equatable {
     }
 
     /// Combines this DeletedObject with another DeletedObject of the same object. If both have a `mergedInto`, the smaller ID is
-    /// kept. If only one has it, that ID is kept. A `rescuedInto` of either of them is kept, and the earlier deletion date.
+    /// kept. If both have a `rescuedInto`, this DeletedObject's ID is kept. If only one of them has such an ID, that ID is kept.
+    /// The earlier deletion date is kept.
     /// - Returns: whether anything changed.
     public mutating func fold(_ other: DeletedObject) -> Bool {
         let before = self

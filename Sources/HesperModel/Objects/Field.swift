@@ -121,7 +121,7 @@ extension Section {
 
     private static let partsByName = parts.map { $0.sorted { $0.name < $1.name } }
 
-    /// The field without which an object of this section does not exist (merge.md, Edits).
+    /// The required field of this section. An object exists only if this field is set (merge.md, Edits).
     public var requiredField: Field {
         switch self {
         case .notes: .creationDate

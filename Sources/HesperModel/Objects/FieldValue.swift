@@ -106,7 +106,7 @@ public enum FieldValue {
     public static func preview(_ json: JSON) -> Outcome {
         let outcome = string(json, atMost: Limits.previewBytes)
         if case .success(.string(let text)) = outcome, !isBase64(text) {
-            return .failure(FieldError("must be a small image in Base64"))
+            return .failure(FieldError("must be an image in Base64"))
         }
         return outcome
     }

@@ -14,8 +14,8 @@ public struct ObjectType: Hashable, Sendable {
 
     private init(unchecked name: String) { self.name = name }
 
-    /// Whether objects of the type may have texts. If a device deletes an object before it has received a change of a text, the
-    /// text is rescued.
+    /// Whether objects of the type may have texts. If a device deletes an object whose texts have words that the device had not
+    /// seen, the texts are kept in a new object (merge.md, Deleting).
     public var hasTexts: Bool { self == .note || isAppDefined }
 
     /// Whether an app defines the type.

@@ -1,4 +1,4 @@
-/// The four kinds of objects. A push, a page and a feed have a separate list of objects for each section.
+/// The four kinds of objects. A push and a page of a feed have a separate list of objects for each section.
 public enum Section: Int, Sendable, CaseIterable {
     case notes
     case tags

@@ -81,8 +81,8 @@ extension SearchQuery {
                 TermScalar.of(scalar) { made in
                     switch made.kind {
                     case .ignored: break
-                    // "½" is normalized to 1, slash, 2. The slash ends the term "1". The next term is a match of its own, so
-                    // the count of its bytes begins anew.
+                    // "½" is normalized to 1, slash, 2. The slash ends the term "1", and another term begins after it. So the
+                    // bytes of `term` are counted again from the start.
                     case .separator where left > 0: left = term.text.utf8.count
                     default: left -= UTF8.width(made.scalar)
                     }
@@ -122,8 +122,8 @@ extension SearchQuery {
         {
             lower = space
         }
-        // The end is moved back to a space, but not into the first quarter of `length` after `start`. A long line without
-        // spaces is cut inside a word instead.
+        // The end is moved back to a space, so that no word is cut. At least `length / 4` characters after `start` are kept. If
+        // there is no space after these characters, a word is cut.
         if upper < text.endIndex, !text[upper].isWhitespace {
             let least = text.walk(from: start, by: 1, atMost: length / 4, bytes: bytes).end
             upper = text[least..<max(least, upper)].lastIndex(where: \.isWhitespace) ?? upper

@@ -20,7 +20,7 @@ struct TermScalar {
         case several
     }
 
-    /// The kind of this value in the upper bits, and the scalar or index that belongs to the kind in the lower 21 bits.
+    /// The upper bits contain ``kind``. The lower 21 bits contain the scalar or, for ``Kind/several``, the index.
     private let packed: UInt32
 
     init(_ kind: Kind, _ value: UInt32) {

@@ -9,8 +9,8 @@ struct TextHunk: Equatable, Sendable {
     /// Whether the hunk is only an insertion or only a deletion.
     var isPure: Bool { base.isEmpty != side.isEmpty }
 
-    /// The hunk without the equal tokens (or lines) with which its two ranges begin, and without those with which they end. Equal
-    /// tokens have equal numbers.
+    /// The hunk without the common prefix and the common suffix of its two ranges. Tokens (or lines) are equal if their numbers are
+    /// equal.
     func trimmed(_ numbers: ArraySlice<Int32>, _ sideNumbers: ArraySlice<Int32>, budget: inout TextBudget) -> TextHunk {
         var (start, sideStart) = (base.lowerBound, side.lowerBound)
         var (end, sideEnd) = (base.upperBound, side.upperBound)
@@ -46,7 +46,7 @@ struct TextBudget: Sendable {
 /// The differences between two sequences of tokens or lines, each represented by a number (``TextNumbers``).
 ///
 /// Small differences are found by Myers' algorithm (1986). Large differences are first split at numbers that occur exactly once in
-/// each sequence (the algorithm "patience" of Git). After ``TextBudget/limit`` comparisons, each remaining range is treated as
+/// each sequence (Git's "patience" algorithm). After ``TextBudget/limit`` comparisons, each remaining range is treated as
 /// replaced as a whole.
 struct TextDiff {
     /// The method to try first.

@@ -124,7 +124,7 @@ struct TextGap {
         return [newer[0..<start]] + rest + [newer[(newer.count - end)..<newer.count]]
     }
 
-    /// Whether one insertion equals the other, or consists only of blanks and line breaks with which the other begins or ends.
+    /// Whether `one` equals `other`, or consists only of blanks and line breaks and is a prefix or suffix of `other`.
     private func isPart(_ one: TextInsertion, of other: TextInsertion) -> Bool {
         let prefix = one.commonPrefix(other)
         if one.count == other.count, prefix == one.count { return true }
@@ -142,8 +142,8 @@ struct TextGap {
     /// Whether each line of an insertion has its line break at its start rather than at its end.
     private func isLeading(_ insertion: TextInsertion) -> Bool { !startsLine && insertion.beginsWithBreak }
 
-    /// The number of elements in the whole lines with which both insertions begin. Blank lines at the end of these lines are
-    /// not counted. They remain in both insertions, because they separate paragraphs.
+    /// The number of elements in the whole lines with which both insertions begin. Trailing blank lines are not counted. They
+    /// remain in both insertions, because they separate paragraphs.
     private func commonStart(_ one: TextInsertion, _ other: TextInsertion) -> Int {
         guard startsLine || isLeading(one) else { return 0 }
         var common = one.commonPrefix(other)
@@ -178,8 +178,8 @@ struct TextGap {
         start > 0 ? insertion.isBreak(start - 1) : startsLine
     }
 
-    /// Both insertions, one after the other. If both begin with a line break, and the first also ends with one, that line break
-    /// is moved to the end of the second, unless the second already ends with one.
+    /// `one`, followed by `other`. If both begin with a line break, and `one` also ends with a line break, the line break at the
+    /// end of `one` is removed. If `other` does not end with a line break, the removed line break is added to its end.
     private func joined(_ one: TextInsertion, _ other: TextInsertion) -> [TextInsertion] {
         guard endsLine, isLeading(one), one.count > 1, one.endsWithBreak, other.beginsWithBreak else {
             return [one, other]

@@ -53,8 +53,8 @@ struct TextOutput {
         if let last, !plan[last.source].isBreak(last.token) { mustEndLine = true }
     }
 
-    /// Sets a mark at the start of the next token. If a separator is inserted before that token, the mark is after it. Returns
-    /// the index of the mark.
+    /// Sets a mark at the start of the next token. If a separator is inserted before that token, the mark is after the separator.
+    /// Returns the index of the mark.
     mutating func mark() -> Int {
         marks.append(nil)
         pendingMarks += 1

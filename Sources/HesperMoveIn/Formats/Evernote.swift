@@ -83,7 +83,7 @@ struct Evernote: SourceReader {
 
 extension AttachmentCollector {
     /// Adds the files of a record as attachments, and returns the text of the record with its links replaced (``LinkRewriter``).
-    /// Marks of pictures to which the text has no link are added at the end of the text.
+    /// Pictures to which the text has no link are added at the end of the text, as `![](attachment:ID)`.
     /// - Parameter resolve: returns the targets of links that do not refer to files of the record.
     mutating func rewrite(_ record: MarkupRecord.Note, _ resolve: (LinkMention) -> LinkRewriter.Target?) -> String {
         var added: [String: SourceAttachment] = [:]

@@ -34,7 +34,7 @@ struct JSONFile {
         }
     }
 
-    /// Passes the values of the document to `body`, up to the place from which it cannot be read.
+    /// Passes the values of the document to `body`. If the rest of the document cannot be read, stops without an error.
     func readBeginning(
         _ body: (DocumentReader.Location, Result<JSON, Problem>) async throws -> Void
     ) async throws {

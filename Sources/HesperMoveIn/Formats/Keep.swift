@@ -84,8 +84,8 @@ struct Keep: SourceReader {
         return .note(try SourceNote(draft))
     }
 
-    /// The parts of the note's text: the text itself, the check list, links to web pages, and a mark for each picture. Also adds
-    /// the attachments to `collector`.
+    /// The parts of the note's text: the text itself, the check list, links to web pages, and `![](attachment:ID)` for each
+    /// picture. Also adds the attachments to `collector`.
     private func parts(of json: JSON, _ file: SourceFile, _ collector: inout AttachmentCollector) -> [String] {
         var parts = [json["textContent"]?.text?.withLineFeeds ?? ""]
         let list = json["listContent"]?.elements ?? []

@@ -41,8 +41,8 @@ public struct MIMEType: Sendable, Equatable {
             if let value = raw[base] {
                 parameters[base] = HeaderText.decoded(value)
             }
-            // For old programs, some senders write a parameter twice, with and without an asterisk after its name. The value with
-            // the asterisk is exact, so it takes precedence.
+            // Some senders write a parameter twice, with and without an asterisk after its name, because old programs do not
+            // support the asterisk. The value with the asterisk is exact, so it takes precedence.
             if let value = raw["\(base)*"] {
                 parameters[base] = extended(value)
                 continue

@@ -72,7 +72,7 @@ struct EmbeddedFile {
     }
 
     /// Completes the file.
-    /// - Returns: the file, or the reason why the file cannot be imported. In the latter case, the file is removed.
+    /// - Returns: the file. If the file cannot be imported, removes the file and returns the reason.
     func finish() throws -> Result<MarkupRecord.File, SourceNote.Rejected> {
         try file.close()
         let reason: String? =

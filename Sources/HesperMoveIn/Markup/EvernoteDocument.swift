@@ -87,7 +87,7 @@ private final class EvernoteNotes: MarkupHandler {
     private var tasks: [(title: String, isDone: Bool, group: String, order: String)] = []
     private var problem: String?
 
-    /// The maximum size, in bytes, of the text of an element. It does not apply to the contents of a note and to files.
+    /// The maximum size, in bytes, of the text of an element. It applies neither to the contents of a note nor to files.
     private static let maximumValueBytes = 64 << 10
 
     init(_ source: Int, _ staging: String, _ limit: Int64) {

@@ -17,7 +17,7 @@ protocol MarkupHandler: AnyObject {
 final class MarkupParser {
     enum Language {
         case xml
-        /// - Parameter isUTF8: whether the document is known to be in UTF-8. If it is not, libxml2 uses the encoding that the
+        /// - Parameter isUTF8: whether the document is known to be in UTF-8. If false, libxml2 uses the encoding that the
         ///   document states.
         case html(isUTF8: Bool)
     }

@@ -40,8 +40,8 @@ enum MarkupRecord: Codable, Sendable {
     }
 }
 
-/// The input of the parser of HTML and ENEX: the files to read, the folder for extracted files, and the maximum size of these
-/// files.
+/// The input of the parser of HTML and ENEX: the files to read, the folder for extracted files, and the maximum size of an
+/// extracted file.
 struct MarkupWork: Codable, Sendable {
     /// The files to parse.
     let files: [File]

@@ -17,7 +17,7 @@ final class ConnectionThrottle: Sendable {
 
     private static let firstPause: Duration = .milliseconds(100)
     private static let longestPause: Duration = .seconds(2)
-    /// The maximum number of doublings of the pause, to avoid an overflow. The pause reaches ``longestPause`` before this number.
+    /// The maximum number of doublings of the pause, to avoid an overflow. ``longestPause`` is reached after fewer doublings.
     private static let doublings = 6
 
     func connect(_ make: () throws -> Connection) throws -> Connection {

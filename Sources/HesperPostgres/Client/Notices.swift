@@ -9,7 +9,7 @@ final class Notices {
 
     /// Receives the notices of a connection. By default libpq writes them to standard error.
     func attach(to connection: OpaquePointer) {
-        // The unretained pointer is safe: `Connection` owns this object, and finishes the handle before it releases this object.
+        // The unretained pointer is safe: `Connection` owns this object, and calls `PQfinish` before it releases this object.
         PQsetNoticeReceiver(
             connection,
             { context, result in

@@ -27,7 +27,7 @@ struct Parameters {
             lengths.append(Int32(bytes.count - start))
             types.append(argument.type ?? 0)
         }
-        // Ensures that an empty value has an address: libpq takes a null pointer for NULL.
+        // Ensures that an empty value has an address, because libpq interprets a null pointer as NULL.
         bytes.append(0)
         while formats.count < arguments.count { formats.append(1) }
     }

@@ -21,8 +21,8 @@ struct PostgresSettings: Sendable {
     /// The time limit in seconds for connecting to each host, unless the connection string sets one.
     var connectTimeout = 5
 
-    /// Whether the session acquires ``useLock``. All sessions acquire it except the session of a move, which tests the lock to
-    /// detect other processes that use the database.
+    /// Whether the session acquires ``useLock``. All sessions acquire it, except the session that moves another database
+    /// into this one. That session tests the lock to detect other processes that use the database.
     var takesUseLock = true
 
     /// The key of the advisory lock that sessions hold in shared mode if ``takesUseLock`` is true. It is "in use" in ASCII.

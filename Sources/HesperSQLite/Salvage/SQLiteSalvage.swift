@@ -99,8 +99,9 @@ public struct SQLiteSalvage: Sendable {
         return links
     }
 
-    /// Copies memberships from the table and from its index. Both contain all memberships. If the schema is lost, the root pages
-    /// are unknown, and only the rows of this index can be distinguished from the rows of other B-trees.
+    /// Copies memberships, which assign scopes to accounts. They are read from the table and from its index, which both contain
+    /// all memberships. If the schema is lost, the root pages are unknown, and only the rows of this index can be distinguished
+    /// from the rows of other B-trees.
     private func copyMemberships(_ links: Links, _ pages: SQLitePages, into database: Database) throws {
         let insert = try database.makeStatement(
             sql: "INSERT OR IGNORE INTO memberships (account, scope) VALUES (?, ?)")

@@ -211,7 +211,7 @@ struct ScopeRebuild {
 
     // MARK: Bytes of attachments
 
-    /// Ensures that every attachment has a row in `blobs`, with the size and the SHA-256 hash that the attachment names.
+    /// Ensures that every attachment has a row in `blobs`, with the size and the SHA-256 hash from the attachment's fields.
     private func rebuildBlobs() throws {
         let known = try transaction.prepare(
             "SELECT id, body FROM objects WHERE scope = ?1 AND section = ?2 AND sequence IS NOT NULL")

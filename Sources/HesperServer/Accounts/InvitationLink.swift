@@ -15,7 +15,7 @@ struct InvitationLink: Resource {
         let invitation = request.query[CodeLink.signUp.parameter] ?? ""
         guard try await signUp.isInvited(by: invitation, from: request.address) else { return InvitationLink.invalid }
         guard hasWebApp else { return InvitationLink.withoutWebApp }
-        // The header `Location` contains only the code, in its canonical form, and no other text of the request.
+        // Only the code is copied from the request into the header `Location`, in its canonical form.
         let code = OneTimeCode(invitation)?.text ?? signUp.firstAccount.invitation
         return Response(status: .seeOther, headers: [.location: WebApp.signUpPath(invitation: code)])
     }

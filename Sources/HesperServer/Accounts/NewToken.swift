@@ -18,8 +18,8 @@ public struct NewToken: Sendable {
             lastUseDate: Timestamp(clamping: 0), access: access)
     }
 
-    /// The hash of a token that was part of an e-mail address. Upper and lower case are equivalent, and the prefix `hesper_` may be
-    /// missing. Nil if the text does not have the form of a token.
+    /// The hash of a token that is part of the address to which an e-mail was sent. Case is ignored, and the prefix `hesper_` may
+    /// be missing. Nil if the text does not have the form of a token.
     public static func hash(of text: String) -> TokenHash? {
         let text = text.lowercased()
         return BearerToken(text.hasPrefix(BearerToken.prefix) ? text[...] : "\(BearerToken.prefix)\(text)")?.hash

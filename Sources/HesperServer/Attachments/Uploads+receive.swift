@@ -16,7 +16,7 @@ extension Uploads {
         let limit = upload.length ?? intake.limits.largest
         let tooLong = upload.length.map { length in
             Problem(
-                .invalidField, "The request has more bytes than the declared length of \(length).", at: "Upload-Length")
+                .invalidField, "The upload has more bytes than its declared length of \(length).", at: "Upload-Length")
         }
         let tooLarge = tooLong ?? intake.admission(of: upload.attachment, session).tooLarge
         let bytes = try request.bytes(limit: max(limit - offset, 0), tooLarge: tooLarge, isOptional: true)

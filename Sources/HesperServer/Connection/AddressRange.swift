@@ -4,8 +4,8 @@ public struct AddressRange: Sendable {
     private let bits: Int
 
     /// Parses an address or a network.
-    /// - Returns: nil if the text is invalid, or if a bit after the prefix is set, as in `10.1.2.3/8`. In the second case the
-    ///   prefix length is probably a mistake, and the network would contain far more addresses than intended.
+    /// - Returns: nil if the text is invalid. Also nil if a bit after the prefix is set, as in `10.1.2.3/8`: the prefix length is
+    ///   then probably a mistake, and the network would contain far more addresses than intended.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(parts[0]) else { return nil }

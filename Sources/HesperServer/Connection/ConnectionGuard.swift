@@ -174,7 +174,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(var head) where isReading && head.status.kind != .informational:
-            // The response begins before the whole body has arrived. The rest of the body is not read.
+            // The response begins before the whole body of the request has arrived. The rest of the body is not read.
             closesAfterResponse = true
             head.headerFields[.connection] = "close"
             context.write(wrapOutboundOut(.head(fitting(head))), promise: promise)

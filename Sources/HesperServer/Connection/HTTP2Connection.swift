@@ -19,7 +19,7 @@ struct HTTP2Connection: Sendable {
     let permits: ConnectionPermits
     /// Limits the number of open streams per address.
     let streamPermits: ConnectionPermits
-    /// Handles the requests of the streams.
+    /// Handles the requests of the streams. A codec converts them to the types that are also used for HTTP/1.1.
     let http1: HTTP1Channel
 
     func setup(channel: any Channel) throws -> Streams {
@@ -156,8 +156,8 @@ private final class StreamRefusal: ChannelInboundHandler {
 }
 
 extension Channel {
-    /// The channel of the connection. For an HTTP/2 stream, this is the parent of the stream's channel. For HTTP/1.1, it is the
-    /// channel itself, because its parent is the listening channel. The listening channel has no parent.
+    /// The channel of the connection. For an HTTP/2 stream, this is the parent of the stream's channel. For HTTP/1.1, it is this
+    /// channel itself, because its parent is the listening channel. That channel is recognized by having no parent.
     var connection: any Channel {
         guard let parent, parent.parent != nil else { return self }
         return parent

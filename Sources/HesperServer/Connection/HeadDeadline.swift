@@ -12,7 +12,7 @@ final class HeadDeadline: ChannelInboundHandler {
     private let seconds: Int
     private var frames = FrameCount()
     private var deadline: Scheduled<Void>?
-    /// The value of ``FrameCount/whole`` when the deadline was set. If it has increased since, the deadline is set again.
+    /// The value of ``FrameCount/whole`` when the deadline was set. If the count has increased since, a new deadline is set.
     private var awaited = 0
 
     init(seconds: Int) { self.seconds = seconds }

@@ -67,7 +67,7 @@ public struct PlainRedirectFailure: Error {
     public let cause: any Error
 }
 
-/// Runs the server of a ``PlainRedirect`` together with the main server. The errors of this server are wrapped in
+/// Runs the server of a ``PlainRedirect`` together with the main server. The errors of the redirect server are wrapped in
 /// ``PlainRedirectFailure``, to distinguish them from errors of the main server.
 struct PlainRedirectService<Server: ApplicationProtocol>: Service {
     let application: Server

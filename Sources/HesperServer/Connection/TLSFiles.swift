@@ -44,7 +44,7 @@ extension TLSFiles.Contents {
         return try NIOSSLContext(configuration: configuration)
     }
 
-    /// The ciphers for TLS 1.2. They are authenticated and have forward secrecy, as all ciphers of TLS 1.3 are (RFC 9325, 4.2).
+    /// The ciphers for TLS 1.2. Like all ciphers of TLS 1.3, they are authenticated and have forward secrecy (RFC 9325, 4.2).
     private static let ciphers: [NIOTLSCipher] = [
         .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
         .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,

@@ -34,8 +34,8 @@ struct Events: Resource {
         }
         let listener = try backend.hub.listen(to: session.scope, as: session.device.node, ping: ping)
         // The session is read again after the listener was registered, so that no commit is missed: `head` includes all earlier
-        // commits, and the listener is notified of all later ones. This also rejects a device that was signed out after the request
-        // was authenticated.
+        // commits, and the listener is notified of all later ones. The second read also rejects a device that was signed out after
+        // the request was authenticated.
         let head = try await authenticator.session(of: request.http).head
         request.onDisconnect(DisconnectHandler { [weak listener] in listener?.end(.disconnected) })
         request.channel.setAcknowledgementTimeout()

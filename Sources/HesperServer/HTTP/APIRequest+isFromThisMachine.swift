@@ -3,8 +3,8 @@ import HTTPTypes
 extension APIRequest {
     /// Whether a program on this machine sent the request to `localhost`, `127.0.0.1` or `[::1]`, and no proxy forwarded it.
     ///
-    /// The `Host` header is checked as a defence against DNS rebinding. The owner of any web site can make its name resolve to
-    /// 127.0.0.1, so that its page sends requests to this server. Those requests have the name of the site in `Host`.
+    /// The `Host` header is checked as a defence against DNS rebinding. The owner of any web site can make the site's name resolve
+    /// to 127.0.0.1, so that pages of the site send requests to this server. Those requests have the name of the site in `Host`.
     var isFromThisMachine: Bool {
         guard address.isLoopback, !http.headers.contains(where: { APIRequest.isProxyHeader($0.name) }) else {
             return false

@@ -42,8 +42,8 @@ enum Compression {
     /// The minimum size in bytes of a body that is compressed. A smaller body fits into one network packet anyway.
     static let minimumBytes = 1_024
 
-    /// Whether bodies of a media type are worth compressing. Only text formats are, because most other formats are compressed
-    /// already.
+    /// Whether bodies of a media type are worth compressing. This is true only for text formats, because most other formats are
+    /// compressed already.
     static func isUseful(for type: String) -> Bool {
         let essence = type.prefix { $0 != ";" }.trimmed.lowercased()
         if essence.hasPrefix("text/") { return essence != "text/event-stream" }

@@ -46,7 +46,7 @@ struct Dispatcher: HTTPResponder {
         var session: Session?
         /// The session cookie that authenticates the request. Nil if there is none.
         var cookie: SessionCookie?
-        /// The use of the device by this request; nil if it need not be recorded.
+        /// The use of the device that is recorded for this request; nil if none need be recorded.
         var use: DeviceUse?
 
         init(_ request: Request, _ context: HesperContext, isBusy: Bool) {

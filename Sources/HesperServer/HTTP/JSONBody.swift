@@ -32,7 +32,7 @@ extension APIRequest {
     /// - Parameter limit: the maximum size in bytes, after decompression.
     func body(limit: Int) async throws -> ByteBuffer { try await body(limit: limit) { $0 } }
 
-    /// Reads the complete body and calls `use` with it. If the body is large, a permit is held until `use` returns.
+    /// Reads the complete body and calls `use` with it. If the body is large, a ``BodyPermit`` is held until `use` returns.
     private func body<T: Sendable>(limit: Int, _ use: (ByteBuffer) throws -> T) async throws -> T {
         var permit = BodyPermit(caller)
         defer { permit.release() }

@@ -11,7 +11,7 @@ struct ListPage: Sendable {
     /// The number of notes and DeletedObjects that are not in the search index yet.
     var unindexed = 0
 
-    /// The response that contains only the array. The values of the object's other members are in headers.
+    /// The response that contains only the array. ``next`` and ``unindexed`` are sent in headers.
     func arrayResponse(to request: APIRequest) -> Response {
         var headers: HTTPFields = [.vary: "Prefer", .preferenceApplied: "return=array"]
         if let next {
@@ -73,6 +73,6 @@ extension HTTPField.Name {
     static let prefer = HTTPField.Name("Prefer") ?? .accept
     static let preferenceApplied = HTTPField.Name("Preference-Applied") ?? .accept
     static let link = HTTPField.Name("Link") ?? .location
-    /// In a response that is an array, the number of notes and DeletedObjects that are not in the search index yet.
+    /// The header of a response that is an array. Its value is ``ListPage/unindexed``.
     static let unindexed = HTTPField.Name("Unindexed") ?? .accept
 }

@@ -20,8 +20,8 @@ extension Response {
         return json(writer.bytes, status: status, headers: headers)
     }
 
-    /// Converts this response into the response to a `HEAD` request: it has the same headers, including the length of the body, but
-    /// no body.
+    /// Converts this response into the response to a `HEAD` request. The result has the same headers, including the length of the
+    /// body, but no body.
     ///
     /// If the length is not known, the body is produced only to count its bytes. Without `Content-Length`, the HTTP encoder would
     /// send the last chunk of a chunked body, which a client does not expect after `HEAD`. A response that itself sets

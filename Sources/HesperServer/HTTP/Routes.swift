@@ -4,7 +4,7 @@ import HesperStore
 import Hummingbird
 
 /// All routes of the server. They determine the handler of each request, the responses to `HEAD` and `OPTIONS`, and which methods
-/// get status 405. A test compares them with `openapi.yaml`.
+/// get status 405. A test compares the routes with `openapi.yaml`.
 ///
 ///     var routes = Routes()
 ///     routes.get("/v1/notes/{uniqueID}", tokens: .readTagged, use: getNote)

@@ -9,8 +9,8 @@ final class ImportFolder: Sendable {
     private let descriptor: Int32
     private static let prefix = "hesper-import-"
 
-    /// - Parameter parent: the folder in which it is created; nil for the temporary folder of the system.
-    /// - Throws: ``StoreError`` if it cannot be created.
+    /// - Parameter parent: the folder in which the new folder is created; nil for the temporary folder of the system.
+    /// - Throws: ``StoreError`` if the new folder cannot be created or locked.
     init(in parent: String?) throws {
         let parent = parent ?? FileManager.default.temporaryDirectory.path
         path = "\(parent)/\(ImportFolder.prefix)\(UniqueID.random())"

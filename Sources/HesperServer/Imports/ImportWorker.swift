@@ -53,7 +53,7 @@ struct ImportWorker: Sendable {
     /// - Returns: the time to wait until the next step.
     private func step() async throws -> Duration? {
         try await removeExpired()
-        // An account has at most one unfinished import. Most of these wait for their clients, and are skipped below.
+        // An account has at most one unfinished import. Most unfinished imports wait for their clients, and are skipped below.
         let all = try await backend.store.read {
             try $0.unfinishedImports(before: Timestamp(clamping: .max), limit: .max)
         }
@@ -84,7 +84,7 @@ struct ImportWorker: Sendable {
         guard try await lease.hold(in: backend.store, at: backend.now()) else { return false }
         let held = lease
         defer {
-            // The lease is released also if this task was cancelled because the server ends.
+            // A new task releases the lease, because this task may have been cancelled by a shutdown of the server.
             let store = backend.store
             Task { try? await held.end(in: store) }
         }

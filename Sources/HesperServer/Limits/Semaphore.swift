@@ -99,7 +99,7 @@ final class Semaphore<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Returns a permit. The permit goes to the first waiting task whose key is below its limit.
+    /// Releases a permit. The first waiting task whose key is below its limit gets the permit.
     func release(_ key: Key) {
         let next = state.withLockedValue { state -> Waiter? in
             state.total -= 1
@@ -120,7 +120,7 @@ extension Semaphore where Key == ScopeID {
     }
 }
 
-/// The key type of a semaphore that needs only one limit. It has a single value.
+/// The key type of a semaphore that has one limit for all tasks. The type has only one value.
 enum SingleKey: Hashable, Sendable { case shared }
 
 /// The maximum number of permits of a semaphore, and of tasks that wait for a permit.

@@ -17,7 +17,8 @@ public struct MailLimits: Sendable {
     /// The number of e-mails of one kind to one address that can be requested without a wait. The limit is the same
     /// whether or not the address has an account.
     public var free = 3
-    /// The first wait after ``free`` e-mails were requested, in seconds. Each later wait is twice as long as the previous one.
+    /// The wait, in seconds, after the last e-mail that can be requested without a wait. Each later wait is twice as long as the
+    /// previous one.
     public var firstWaitSeconds = 10 * 60
     /// The maximum wait, in seconds.
     public var longestWaitSeconds = 60 * 60

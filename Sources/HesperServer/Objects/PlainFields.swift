@@ -30,7 +30,7 @@ struct PlainFields: Sendable {
         for part in section.parts {
             switch part {
             case .field(let field):
-                // A `PATCH` cannot contain immutable fields. They are skipped here, so ``Fields/end()`` reports them as unknown.
+                // A `PATCH` cannot contain immutable fields. They are not read here, so ``Fields/end()`` rejects them as unknown.
                 if isPatch, field.rule != .register { continue }
                 values[.field(field)] = try value(of: field, &fields)
             case .tags: tags = try members(part.name, &fields)
@@ -42,9 +42,9 @@ struct PlainFields: Sendable {
         }
         if section == .notes { tagNames = try names(&fields) }
         try fields.end()
-        // The required field must be sent even if the object exists, so that the validity of a request does not depend on stored
-        // data. A `PATCH` may omit the field. A request for a note may omit it too, because the creation date of a note defaults to
-        // the current time.
+        // Each section has one required field. A request other than `PATCH` must contain it even if the object exists, so that the
+        // validity of the request does not depend on stored data. A request for a note may omit it, because the required field of
+        // notes is the creation date, which defaults to the current time.
         let needed = section.requiredField
         guard isPatch || section == .notes || values[.field(needed)] != nil else {
             throw Problem(.invalidField, "\(needed.rawValue) is missing.", at: "/\(needed.rawValue)")

@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `GET /v1/search`: full-text search with filters and pages (protocol.md, Resources). ``NoteList`` uses the same pages.
+/// `GET /v1/search`: full-text search with filters and pages (protocol.md, Resources). ``NoteList`` reads its pages with this type.
 struct SearchNotes: Resource {
     let backend: Backend
     let indexer: TermIndexer
@@ -64,7 +64,8 @@ struct SearchNotes: Resource {
                 search.tags = try resolver.ancestors(of: first)
             }
             var page = try page(search, targets, resolver, upTo: session.head.sequence, write)
-            // With the exact number, a token that is restricted to a tag could learn how many other objects changed.
+            // A token that is restricted to a tag learns only whether any object is not indexed yet. The exact number would show
+            // how many objects without the tag have changed.
             if own != nil { page.unindexed = min(page.unindexed, 1) }
             return page
         }
@@ -93,7 +94,7 @@ struct SearchNotes: Resource {
                     break
                 }
                 last = found.position
-                // The search uses only the first of the tags. Notes that lack the other tag are left out here.
+                // The search checks only the first of up to two required tags. Notes without the second tag are left out here.
                 if !targets.isEmpty, try !Set(targets).isSubset(of: resolver.members(of: found.note).tags) { continue }
                 try write(resolver, found.note, &writer)
             }

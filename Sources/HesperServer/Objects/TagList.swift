@@ -14,7 +14,7 @@ struct TagList: Resource {
 
     private func get(_ request: APIRequest, _ session: Session) async throws -> Response {
         if let name = request.query["name"] { return try await named(name, request, session) }
-        // Without `name`, the route is not for tokens that are restricted to a tag.
+        // Without `name`, a token that is restricted to a tag cannot use this route.
         try session.device.access?.check(.read)
         guard request.prefersArray else {
             var response = try await changes.feed(.tags, .tags, request, session)
@@ -37,8 +37,9 @@ struct TagList: Resource {
         guard !request.prefersArray else {
             return ListPage(array: [UInt8(ascii: "[")] + (tag ?? []) + [UInt8(ascii: "]")]).arrayResponse(to: request)
         }
-        // The response has the form of a page of the feed, but contains at most one tag. A feed that continued with its token would
-        // lack all other tags. So the token has a selection that no feed has, and every feed refuses it.
+        // The response has the form of a page of the feed, but contains at most one tag. A client that continued a feed with the
+        // sync token of this response would miss all other tags. The token is therefore for a feed of no object types
+        // (`.types([])`), and every real feed refuses it.
         let feed = Feed(.types([]), limit: limit)
         var response = FeedResponse(backend: backend, feed: feed, shape: .section(.tags)).response(
             feed.emptyPage(at: session.head, epoch: backend.epoch), with: tag.map { [($0, .tags)] } ?? [])

@@ -7,7 +7,7 @@ enum HostResolver {
     /// The time in which a look-up must end.
     static let timeout = TimeAmount.seconds(5)
 
-    /// Look-ups of slow names must not occupy the threads that read and write files.
+    /// The threads for look-ups. They are separate, so that slow look-ups do not occupy the threads that read and write files.
     private static let pool = {
         let pool = NIOThreadPool(numberOfThreads: 4)
         pool.start()

@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 
 /// Wakes the delivery of webhooks after commits. For an account without webhooks, this adds only one look-up to a commit.
 final class WebhookCommits: Sendable {
-    /// The scopes that must be examined.
+    /// The scopes whose webhooks may have new events to send.
     let pending = PendingRefreshes()
     private let watched = NIOLockedValueBox<Set<ScopeID>>([])
 

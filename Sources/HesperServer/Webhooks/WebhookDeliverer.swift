@@ -15,7 +15,7 @@ actor WebhookDeliverer {
     nonisolated let meter = WebhookMeter()
 
     private var lease = Lease.webhooks
-    /// The term of the lease in which ``progress`` was made.
+    /// The ``Lease/term`` in which the entries of ``progress`` were computed. In a new term they are computed again.
     private var term = 0
     private var progress: [UniqueID: Remembered] = [:]
     private var running: [UniqueID: Running] = [:]
@@ -26,8 +26,8 @@ actor WebhookDeliverer {
     /// The time of the next attempt to acquire the lease, if another server holds it.
     private var nextLeaseAttempt = Timestamp(clamping: .min)
     private var nextMarkerCheck = Timestamp(clamping: .min)
-    /// Whether the marker in the attachment store, which names the installation that uses the store, has been read. No webhook is
-    /// delivered before.
+    /// Whether the marker in the attachment store has been read. The marker names the installation to which the attachments
+    /// belong. No event is sent until the marker has been read.
     private var hasCheckedMarker = false
 
     private struct Remembered {
@@ -41,8 +41,8 @@ actor WebhookDeliverer {
         let task: Task<Void, Never>
     }
 
-    /// The interval at which all active webhooks are examined. Commits of other processes are not announced, and held events and
-    /// retries become due without a commit.
+    /// The interval at which all active webhooks are examined. Examining them after announced commits is not enough: commits of
+    /// other processes are not announced, and delayed events and retries become due without a commit.
     static let pollInterval = Duration.seconds(2)
     /// The interval if there are no active webhooks.
     static let idlePollInterval = Duration.seconds(10)
@@ -168,8 +168,9 @@ actor WebhookDeliverer {
         return isHeld
     }
 
-    /// Pauses all webhooks if the attachments belong to another copy of the database, if two copies have used them, or if their
-    /// marker is missing or damaged. This database may then be a copy, and both copies would send the same events.
+    /// Pauses all webhooks if this database may be a copy, because the original and the copy would send the same events. This is
+    /// assumed if the attachments belong to another copy of the database, if two copies have used the attachments, or if the marker
+    /// of the attachments is missing or damaged.
     /// - Returns: false if the webhooks were paused.
     private func isInstallationUncontested() async throws -> Bool {
         guard nextMarkerCheck <= now() else { return true }
@@ -178,7 +179,7 @@ actor WebhookDeliverer {
             blocker = try await claim.removalBlocker()
             hasCheckedMarker = true
         } catch {
-            // Events do not need the attachments, so they are sent while the attachments are unavailable.
+            // Events do not contain attachments, so they are sent even while the attachment store is unavailable.
             guard hasCheckedMarker else { throw error }
             blocker = nil
         }
@@ -318,7 +319,8 @@ actor WebhookDeliverer {
         }
     }
 
-    /// Stores how far the feed has been read: after events were sent, otherwise at most once per ``saveInterval``.
+    /// Stores how far the feed has been read.
+    /// - Parameter isForced: true if events were sent. If it is false, the progress is stored at most once per ``saveInterval``.
     private func save(_ progress: inout WebhookProgress, of webhook: Webhook, isForced: Bool) async throws {
         let (id, scope, now, current) = (webhook.uniqueID, webhook.scope, now(), progress)
         let isBehind =

@@ -17,8 +17,8 @@ struct WebhookNetwork: Sendable {
     /// IPv6 networks in `2000::/3` that are not public, or whose addresses contain an IPv4 address to which a router sends the
     /// packets: Teredo (in `2001::/23`) and 6to4 (`2002::/16`).
     private static let specialIPv6 = ranges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
-    /// The prefix with which a NAT64 router sends packets to the IPv4 address in the last four bytes (RFC 6052). In networks with
-    /// IPv6 only, all IPv4 hosts have such addresses.
+    /// The prefix of NAT64 addresses (RFC 6052). A NAT64 router translates such an address to the IPv4 address in its last four
+    /// bytes. In networks with IPv6 only, all IPv4 hosts have such addresses.
     private static let nat64 = ranges("64:ff9b::/96")
 
     private static func ranges(_ texts: String...) -> [AddressRange] { texts.compactMap(AddressRange.init) }

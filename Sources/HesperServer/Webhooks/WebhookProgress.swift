@@ -28,14 +28,14 @@ struct WebhookProgress: Sendable {
         let type: WebhookEvent
         let object: UniqueID
         let sequence: Int64
-        /// Whether ``position`` becomes the sequence number of this event when the event has been sent. False for a held note.
+        /// Whether sending this event sets ``position`` to the ``sequence`` of the event. False for the event of a held note.
         let movesPosition: Bool
     }
 
     /// The next events of a webhook.
     struct Plan {
         var events: [Event] = []
-        /// The sequence number up to which the feed counts as read after all events have been sent.
+        /// The value of ``position`` after all of these events have been sent.
         var end: Int64
         /// Whether the feed has been read to its end.
         var isComplete: Bool
@@ -43,7 +43,7 @@ struct WebhookProgress: Sendable {
 
     /// All changes up to this sequence number have been read.
     private(set) var position: Int64
-    /// The time at which the progress was last stored separately from an event; nil if it has not been.
+    /// The time at which the progress was last stored separately from an event; nil if it never was.
     var saveDate: Timestamp?
     private var announced: Int64
     private var held: [UniqueID: Held] = [:]
@@ -106,7 +106,7 @@ struct WebhookProgress: Sendable {
         return plan
     }
 
-    /// The event of a row; nil if it is neither a note nor a tag.
+    /// The event of a row; nil if the object of the row is neither a note nor a tag.
     private func event(
         of row: ChangedObject, for webhook: Webhook, in snapshot: any Snapshot
     ) throws -> WebhookEvent? {
@@ -135,8 +135,8 @@ struct WebhookProgress: Sendable {
         position = max(position, plan.end)
         if plan.isComplete { announced = max(announced, plan.end) }
         let (announced, sequence, start) = (announced, sequence, now.adding(-WebhookProgress.changeInterval))
-        // Removes the entries that are no longer needed: `announced` and `sequence` cover their sequence numbers, and their last
-        // `note.changed` is older than ``changeInterval``.
+        // Removes the entries that are no longer needed. Their sequence numbers are not greater than `announced` and `sequence`,
+        // and their last `note.changed` is older than ``changeInterval``.
         sent = sent.filter { _, sent in
             sent.sequence > announced || sent.sequence > sequence || sent.changeDate.map { $0 > start } ?? false
         }

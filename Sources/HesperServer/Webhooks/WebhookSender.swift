@@ -24,7 +24,7 @@ struct WebhookSender: Sendable {
 
     let network: WebhookNetwork
     let version: String
-    /// Returns the addresses of a host name. It is a parameter so that tests can let names resolve to any address.
+    /// Returns the addresses of a host name. Tests replace this function, so that names resolve to any address.
     var resolve: @Sendable (String) async throws -> [IPAddress] = HostResolver.addresses
     var limits = Limits()
 
@@ -64,7 +64,7 @@ struct WebhookSender: Sendable {
             let resolve = resolve
             addresses = try await within(deadline) { try await resolve(url.host) }
         }
-        // If any address of a name is not permitted, the name is refused, because it may be an attempt to reach that address.
+        // If any address of a name is not permitted, no request is sent, because the name may have been chosen to reach it.
         guard !addresses.isEmpty else { throw WebhookFailure.unresolved }
         guard addresses.allSatisfy({ network.permits($0, isEncrypted: url.isEncrypted) }) else {
             throw WebhookFailure.refusedAddress(isEncrypted: url.isEncrypted)

@@ -7,7 +7,7 @@ import Hummingbird
 struct Webhooks: Resource {
     let backend: Backend
     let sender: WebhookSender
-    /// Limits concurrent tests and repetitions.
+    /// Limits concurrent tests of webhooks and repetitions of deliveries.
     private let permits = Semaphore<ScopeID>.perAccount(
         "tests and repetitions of webhooks", PermitLimits(total: 32, perKey: 2, waitingPerKey: 4))
 

@@ -44,7 +44,7 @@ public struct TokenHash: Sendable, Hashable {
     public init(bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// The device that sent a request, and the head of the device's scope. Both are read in one query.
+/// The device that sent a request, and the head (the current state) of the device's scope. Both are read in one query.
 ///
 /// It is a class, because passing a reference to each function that handles a request is faster than copying its strings.
 public final class Session: Sendable, Equatable {

@@ -11,10 +11,11 @@ public struct Ticket: Sendable, Equatable {
         case invitation
         case emailVerification = "email-verification"
 
-        /// The purposes of tickets that can be used for this purpose. When a ticket with this purpose is issued, all earlier
-        /// tickets of the account that have one of these purposes are deleted. The result for `mailedPasswordReset` does not
-        /// contain `passwordReset`, because anyone can request a link by e-mail, and that link must not replace a link from the
-        /// operator.
+        /// The purposes of the tickets that can be used for this purpose. For example, a password can be reset with a link from the
+        /// operator or with a link sent by e-mail.
+        ///
+        /// A new ticket replaces the account's tickets with one of the accepted purposes. For this reason, `mailedPasswordReset`
+        /// does not accept `passwordReset`: anyone can request a link by e-mail, and it must not replace a link from the operator.
         var acceptedPurposes: [Purpose] {
             self == .passwordReset ? [.passwordReset, .mailedPasswordReset] : [self]
         }

@@ -7,7 +7,7 @@ extension UploadStage {
     /// - Parameters:
     ///   - partBytes: the minimum size of a part in bytes. The last part may be smaller.
     ///   - write: writes a part at an offset. It throws ``UploadSuperseded`` if another request has taken over the upload.
-    ///   - cut: truncates the upload to the given offset.
+    ///   - cut: truncates the upload to `offset`. Called if `check` throws.
     /// - Returns: the new length of the upload.
     public func gather<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes, at offset: Int64, limit: Int64, partBytes: Int,

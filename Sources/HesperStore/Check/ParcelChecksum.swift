@@ -44,7 +44,7 @@ public struct ParcelChecksum {
         sum.add((parcel.isRescue ? nil : device).map { withUnsafeBytes(of: $0.rawValue.bigEndian, Array.init) })
         sum.add(date.milliseconds)
         sum.add(numbered.missingAncestors)
-        // A name is added only if there is one, so that the checksums of rows without a name are those of earlier versions.
+        // A null `text_name` is not added, so that the row has the same checksum as in versions without this column.
         if let name = parcel.text?.textName { sum.add(Array(name.utf8)) }
         return Int64(sum.crc) + (numbered.hasLostWords ? lostWords : 0)
     }

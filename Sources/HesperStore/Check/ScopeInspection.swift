@@ -80,7 +80,7 @@ public struct ScopeInspection {
                 report("\(row.object) has a parcel of edits whose clocks differ from those in the columns of its row.")
             }
             if row.textName != parcel.text?.textName || parcel.edits.count(where: \.attribute.isText) > 1 {
-                report("\(row.object) has a parcel of edits whose text differs from that in the columns of its row.")
+                report("\(row.object) has a parcel of edits whose texts do not match the column text_name of its row.")
             }
             greatestClock = [greatestClock, parcel.lastClock].compactMap(\.self).max()
             return parcel.edits

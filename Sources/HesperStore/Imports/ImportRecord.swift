@@ -34,7 +34,7 @@ public struct ImportRecord: Sendable, Equatable {
     public var done: Int64 = 0
     /// The total number of steps of the current state; 0 if it is not known yet.
     public var total: Int64 = 0
-    /// How often a server began the work of the current state and did not end it, because the process was killed.
+    /// The number of times that a server began the work of the current state, but was killed before the work was done.
     public var attempts: Int64 = 0
     /// The contents of the file, as JSON; nil until they were counted.
     public var preview: String?

@@ -25,8 +25,8 @@ public struct BlobStoreRecord: Sendable, Equatable {
     /// marker, or for a marker that is being written.
     func accepts(_ nonce: UInt64) -> Bool { nonce == currentNonce || nonce == nextNonce }
 
-    /// Whether there are more blobs without a row in the database than crashes can leave behind. The database may then be
-    /// outdated, or the blobs may belong to another database.
+    /// Whether there are too many blobs without a row in the database. Crashes leave only a few such blobs. If there are more, the
+    /// database may be outdated, or the blobs may belong to another database.
     public var hasTooManyUnknown: Bool {
         guard let walk, walk.unknownFiles > acceptedUnknown else { return false }
         if walk.unknownFiles == walk.files { return true }

@@ -1,8 +1,8 @@
 import HesperModel
 
 /// The revocation of a lost device, and the progress of undoing the changes that the device pushed after a moment (merge.md,
-/// Devices). A revocation is stored permanently. The server needs it to reject edits that have a clock of the lost device after the
-/// moment, even if another device sends them.
+/// Devices). A revocation is stored permanently. The server needs it to reject new edits whose clock contains the node of the lost
+/// device and a time after the moment, even if another device sends them.
 public struct Revocation: Sendable, Equatable {
     public let scope: ScopeID
     /// The node of the lost device.

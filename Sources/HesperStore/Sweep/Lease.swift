@@ -9,8 +9,8 @@ public struct Lease: Sendable {
     private let renewal: Int64
     private let holder = Int64.random(in: 1 ... .max)
     private var end: Timestamp?
-    /// How often this process has acquired the lease when it did not hold it. If the number has changed, another process may have
-    /// held the lease in between.
+    /// The number of times that this process has acquired the lease. Renewals are not counted. If the number has changed, another
+    /// process may have held the lease in between.
     public private(set) var term = 0
 
     public static var sweeper: Lease { Lease("sweeper", length: 5 * 60_000, renewal: 4 * 60_000) }

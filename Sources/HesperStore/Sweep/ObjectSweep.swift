@@ -77,8 +77,9 @@ struct ObjectSweep: Sendable {
 
     // MARK: Attachments
 
-    /// Determines whether and when the object's blob can be removed. It can be removed some time after its arrival if no attachment
-    /// object exists. It can also be removed if no object has held the attachment for some time (merge.md, Deleting).
+    /// Determines whether the object's blob can be removed now, or when it can be removed. A blob without an attachment object can
+    /// be removed ``Sweep/abandonedAge`` after its arrival. The blob of an attachment can be removed when no object has held the
+    /// attachment for the grace period (merge.md, Deleting).
     private func examineBlob(
         _ state: ObjectState?, _ sweep: DueSweep, in snapshot: any Snapshot, _ findings: inout SweepFindings
     ) throws {

@@ -3,7 +3,8 @@ import HesperModel
 /// Durations and limits of sweeps. The values and edits of an object expire at different times. Therefore each object has a date
 /// at which the object is examined next (storage.md, The sweeper).
 public enum Sweep {
-    /// The time from a change of an object to its next examination, in milliseconds. No data is removed earlier.
+    /// The time from a change of an object to its next examination, in milliseconds. No data of the object is
+    /// removed before this time has passed.
     public static let firstCheckDelay = Timestamp.hour
     /// The age, in milliseconds, at which unfinished uploads and blobs without an attachment object are removed.
     public static let abandonedAge = Timestamp.day

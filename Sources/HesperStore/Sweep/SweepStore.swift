@@ -59,7 +59,8 @@ public protocol SweepTransaction: SweepSnapshot {
     /// remains.
     /// - Parameter next: nil if the object need not be examined until it changes.
     func reschedule(_ sweep: DueSweep, next: Timestamp?) throws
-    /// Ends the sweeps of an object that has no remaining data. If a change has set a new date meanwhile, that date remains.
+    /// Ends the sweeps of an object that has no data left that a sweep could remove. If a change has set a new date meanwhile, that
+    /// date remains.
     func finish(_ sweep: DueSweep) throws
     /// Removes the record of an attachment's blob from the scope. The sweeper removes the bytes from the blob store after the
     /// commit.

@@ -1,7 +1,8 @@
 import HesperModel
 
 extension Sweeper {
-    /// Reads the marker and checks it. If another database has written the marker, the holder of the lease marks it as contested.
+    /// Reads and checks the marker. If another database has written the marker, and this process holds the lease, the attachments
+    /// are marked as contested.
     /// - Returns: the reason why no attachments may be removed; nil if attachments may be removed.
     func checkMarker(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws -> RemovalBlocker? {
         watch.nextCheck = now().adding(Sweep.markerCheckInterval)
@@ -13,7 +14,7 @@ extension Sweeper {
 
     /// Writes a marker with a new nonce, once an hour. After the first renewal by this process, no attachments are removed until
     /// servers on copies of the database have had time to read the new marker. If no marker existed before, this delay is not
-    /// necessary, because no copy of the database knows the nonce of an earlier marker.
+    /// necessary, because servers do not remove attachments while there is no marker.
     func renewMarker(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         let now = now()
         guard watch.isRenewalDue(at: now) else { return }

@@ -167,8 +167,9 @@ public struct Feed: Sendable {
         return isFull
     }
 
-    /// Sets the number and the size of the objects that follow the page. They are counted at the beginning of a series of pages,
-    /// and the token then carries them from page to page. Counting for every page would cost as much as reading the pages.
+    /// Sets the number and the total size of the objects that follow the page. The objects are counted at the beginning of a series
+    /// of pages. After that, the token contains both values, and each page subtracts its own objects. Counting for every page would
+    /// cost as much as reading the pages.
     private func count(_ page: inout Page, before token: SyncToken, in snapshot: any Snapshot) throws {
         guard page.hasMore else {
             page.token.remaining = nil

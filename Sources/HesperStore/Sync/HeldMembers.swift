@@ -1,7 +1,7 @@
 import HesperModel
 
 extension Entity {
-    /// The folded name of a live tag, which is unique within a scope; nil for other objects and for tags that do not exist.
+    /// The case-folded name of a live tag, which is unique within a scope; nil for other objects and for tags that do not exist.
     public var foldedTagName: String? {
         if case .tag(let tag) = self, tag.exists { TagName.fold(tag.name) } else { nil }
     }

@@ -77,8 +77,8 @@ public final class PushQueue: Sendable {
     /// Begins commits until no writer is free or no job is eligible.
     private func beginCommits() {
         while let group = state.withLockedValue({ $0.nextGroup() }) {
-            // If the store has a writer's thread, the commit runs on it. This task then resumes the waiting tasks and begins the
-            // next commit on the same thread, so that no change of threads is needed.
+            // If the store has a dedicated thread for writing, the commit runs on that thread. This task then resumes the waiting
+            // tasks and begins the next commit on the same thread, which avoids a switch between threads.
             Task(executorPreference: store.writerExecutor) { await self.run(group) }
         }
     }

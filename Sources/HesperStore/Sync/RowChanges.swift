@@ -113,7 +113,8 @@ public struct RowChanges {
             deletions.append(
                 Deleted(deleted: deleted, sequence: sequence ?? 0, wasObject: change.entityBefore != nil))
         }
-        // An object's members are stored even before the object exists. They are removed when the object is deleted.
+        // The tags and attachments that an object holds are stored even if the object does not exist yet because required fields
+        // have not arrived. They are removed when the object is deleted.
         let before = change.entityBefore?.heldMembers ?? []
         let after = change.entityAfter?.heldMembers ?? []
         guard before != after else { return }
@@ -163,7 +164,8 @@ public struct RowChanges {
 }
 
 extension Parcel {
-    /// The entry for the parcel's text in ``MergeOutcome/lostTexts`` if the text lost words; nil if the parcel has no text.
+    /// Identifies the parcel's text. ``MergeOutcome/lostTexts`` contains this value if the text lost words. Nil if the parcel has
+    /// no text.
     fileprivate var lostText: LostText? {
         edits.first(where: \.attribute.isText).flatMap { edit in
             edit.clock.map { LostText(object: object, attribute: edit.attribute, clock: $0) }

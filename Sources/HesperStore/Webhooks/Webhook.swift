@@ -13,7 +13,8 @@ public struct Webhook: Sendable, Equatable {
         case gone
         /// The database was restored from a backup.
         case restored
-        /// The attachments belong to another copy of the database, two copies have used them, or they are missing.
+        /// This database may be a copy: the marker of the attachments was written by another database, or is contested, missing
+        /// or damaged. The original and the copy would send the same events.
         case contested
     }
 
@@ -83,7 +84,7 @@ public struct Webhook: Sendable, Equatable {
     /// Resumes the webhook. It continues where it stopped. Failures are counted from now on.
     /// - Parameters:
     ///   - epoch: the epoch of the installation.
-    ///   - head: the sequence number of the scope. After a restore, it may be lower than the webhook's.
+    ///   - head: the sequence number of the scope. After a restore, it may be lower than ``sequence``.
     public mutating func resume(in epoch: UInt64, head: Int64) {
         self.epoch = epoch
         storedPauseReason = nil
@@ -135,7 +136,7 @@ public struct WebhookDelivery: Sendable, Equatable {
     /// The value of the header `webhook-id`. It is equal in all attempts.
     public let message: String
     public let event: WebhookEvent
-    /// The note or the tag; the webhook in a test.
+    /// The ID of the note or tag that the event is about. For `webhook.test`, the ID of the webhook.
     public let object: UniqueID
     /// The sequence number of the object when the event was made.
     public let sequence: Int64

@@ -16,7 +16,7 @@ extension AccountCommand {
 
         func validate() throws {
             guard Account.isEmail(email) else {
-                throw ValidationError("\"\(email)\" is not an e-mail address, such as ada@example.org.")
+                throw ValidationError("\"\(email)\" is not an e-mail address. Example: ada@example.org")
             }
         }
 

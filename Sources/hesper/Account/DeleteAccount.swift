@@ -36,11 +36,13 @@ extension AccountCommand {
                 try await removeBlobs(blobs, store, claim)
             } catch let blocker as RemovalBlocker {
                 throw Failure(
-                    "The data of its attachments is still stored. hesper serve removes it later. \(blocker)")
+                    "The account is deleted, but the data of its attachments is still stored. "
+                        + "hesper serve removes it later. \(blocker)")
             } catch {
                 // The account is already deleted. A server removes the remaining blobs later.
                 throw Failure(
-                    "The data of its attachments is still stored. hesper serve removes it later. \(error)")
+                    "The account is deleted, but the data of its attachments is still stored. "
+                        + "hesper serve removes it later. \(error)")
             }
             do {
                 try await store.scrub()

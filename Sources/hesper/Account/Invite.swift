@@ -16,7 +16,7 @@ extension AccountCommand {
 
         func validate() throws {
             guard let email, !Account.isEmail(email) else { return }
-            throw ValidationError("\"\(email)\" is not an e-mail address, such as ada@example.org.")
+            throw ValidationError("\"\(email)\" is not an e-mail address. Example: ada@example.org")
         }
 
         func run() async throws {

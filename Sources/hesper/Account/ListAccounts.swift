@@ -8,7 +8,7 @@ extension AccountCommand {
         static let configuration = CommandConfiguration(
             abstract:
                 "List all accounts as tab-separated values: e-mail address, creation date, number of objects, "
-                + "size of the objects in bytes, bytes counted against the quota, quota, and disabled or -.")
+                + "size of the objects in bytes, bytes counted against the quota, quota, and state (disabled or -).")
 
         @OptionGroup var dataOptions: DataOptions
 

@@ -7,7 +7,7 @@ extension AccountCommand {
     struct SetQuota: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set-quota",
-            abstract: "Set the storage quota of an account. Texts with their history and attachments count against it.",
+            abstract: "Set the storage quota of an account. Texts, their history and attachments count against it.",
             discussion: """
                 Takes effect immediately, also while a server runs. An account over its quota loses no data. It can still \
                 delete objects, change tags and shorten texts. Other changes are refused until it is below the quota.

@@ -112,7 +112,7 @@ extension AccountCommand {
             abstract: "Revoke an access token, which becomes invalid immediately. Changes made with it remain.")
 
         @Argument(help: "The account's e-mail address.") var email: String
-        @Argument(help: ArgumentHelp("The ID of the token, as listed.", valueName: "id")) var token: String
+        @Argument(help: ArgumentHelp("The ID, as printed by account token list.", valueName: "id")) var token: String
         @OptionGroup var dataOptions: DataOptions
 
         func run() async throws {

@@ -75,7 +75,8 @@ struct RestoreCommand: AsyncParsableCommand {
         do {
             return try backup.completeManifest()
         } catch  where salvage {
-            Terminal.printError("\((error as? BackupDamaged)?.message ?? "\(error)") Using the newest database.")
+            let reason = (error as? BackupDamaged)?.message ?? "\(error)"
+            Terminal.printError("\(reason) Using the newest database in the backup.")
             _ = try backup.newestDatabase()
             return nil
         }

@@ -28,7 +28,7 @@ extension BackupCommand {
                             + "after a restore.")
                 }
                 let read = "\(counted(report.accounts, "account")) and \(counted(report.attachments, "attachment"))"
-                let verified = "Verified \(read) of \(manifest.date)"
+                let verified = "Verified \(read) in the backup of \(manifest.date)"
                 guard report.findings == 0 else {
                     Terminal.printLine("\(verified): \(counted(report.findings, "finding")).")
                     throw ExitCode(Failure.Kind.failed.rawValue)

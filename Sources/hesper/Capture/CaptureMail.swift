@@ -33,7 +33,7 @@ struct CaptureMail: AsyncParsableCommand {
         } catch let error as MailError {
             throw Failure(error.description, .unusableData)
         } catch let rejected as SourceNote.Rejected {
-            throw Failure("The message cannot be a note. \(rejected.reason)", .unusableData)
+            throw Failure("The message cannot be stored as a note. \(rejected.reason)", .unusableData)
         } catch let problem as Problem {
             throw Failure(problem.detail, .tryLater)
         } catch {

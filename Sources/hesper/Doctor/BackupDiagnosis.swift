@@ -44,7 +44,7 @@ struct BackupDiagnosis {
                 "The last complete backup, \(last.path), is overdue: a newer backup should exist by now. See the log of the server."
             )
         }
-        return .ok("The last complete backup is \(last.path), one of \(entries.count).")
+        return .ok("The last complete backup is \(last.path). Number of complete backups: \(entries.count).")
     }
 
     private func isOnSameDisk(_ schedule: BackupSchedule) -> Bool {

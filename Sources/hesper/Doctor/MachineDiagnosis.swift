@@ -27,8 +27,8 @@ struct MachineDiagnosis {
         }
     }
 
-    /// Checks whether the machine's clock is behind. This is certain if the clock shows a time before this binary was built. A
-    /// server whose clock is behind refuses edits of devices with a correct clock (merge.md, Clocks).
+    /// Reports the machine's clock as wrong if it shows a time before this binary was built. A server whose clock is behind refuses
+    /// edits of devices with a correct clock (merge.md, Clocks).
     private func clock() -> [Diagnosis] {
         let attributes = try? FileManager.default.attributesOfItem(atPath: ShareFolder.binary)
         if let built = attributes?[.modificationDate] as? Date, built > Date() {

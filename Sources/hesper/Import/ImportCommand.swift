@@ -10,7 +10,7 @@ import HesperStore
 /// or a zip of such a folder.
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Import notes of another app, a folder, or an export of Hesper. Can be repeated.",
+        abstract: "Import notes of another app, a folder, or an export of Hesper. Importing again adds no duplicates.",
         discussion: """
             SOURCE is what another app exported: a zip of Simplenote, a decrypted backup of Standard Notes, a Takeout of \
             Google Keep, a JEX or RAW export of Joplin, a vault of Obsidian. The format is recognized by the contents. Titles, \

@@ -21,7 +21,7 @@ struct ParseMarkup: ParsableCommand {
         for (kind, value) in [(RLIMIT_AS, ParseMarkup.memory), (RLIMIT_CPU, ParseMarkup.seconds)] {
             var limit = rlimit(rlim_cur: value, rlim_max: value)
             guard setrlimit(kind.kind, &limit) == 0 else {
-                throw Failure("The parser cannot be limited: \(String(cString: strerror(errno))).")
+                throw Failure("Cannot set the parser's resource limits: \(String(cString: strerror(errno))).")
             }
         }
         try MarkupTask(work: work, start: start).run(to: .standardOutput)

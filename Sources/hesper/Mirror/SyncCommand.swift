@@ -35,7 +35,7 @@ struct SyncCommand: AsyncParsableCommand {
     @Flag(help: "Show what would be done, without doing it.") var dryRun = false
     @Flag(help: "Do not ask for confirmation before the first sync.") var yes = false
     @Flag(help: "Change only the folder. Do not send changes that were made in it.") var pullOnly = false
-    @Flag(help: "Delete notes even if many files are missing, and send files even if many have earlier contents again.")
+    @Flag(help: "Delete notes even if many files are missing, and send files even if many have returned to old texts.")
     var confirmDeletions = false
     @Flag(help: "Sync a folder that another machine synced before and no longer syncs.") var takeOver = false
     @Flag(help: "Show what is not synced, and why.") var status = false

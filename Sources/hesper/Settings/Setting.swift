@@ -120,7 +120,7 @@ extension Setting {
         case .database:
             SettingRow(
                 "URL", default: "`sqlite:`",
-                "The database: sqlite: for a file in the data folder, or postgresql://…",
+                "The database: a file in the data folder (sqlite:) or a PostgreSQL database (postgresql://…)",
                 note: "All users of the machine can read a password in this option. Use the variable, or PGPASSFILE.")
         case .databaseConnections:
             // The server needs at least one connection for writing and one for reading. PostgreSQL is rarely configured for
@@ -128,7 +128,7 @@ extension Setting {
             SettingRow(
                 kind: .integer(2...1_000, noun: "a number of connections"), "number",
                 default: "`\(Settings.defaultDatabaseConnections)`",
-                "The maximum number of PostgreSQL connections for requests. A server uses two more for signals"
+                "The maximum number of PostgreSQL connections for requests. A server uses two more for LISTEN and NOTIFY"
             )
         case .attachments:
             SettingRow(
@@ -150,7 +150,7 @@ extension Setting {
         case .passwordCost:
             SettingRow(
                 kind: .integer(PasswordLimits.costs, noun: "a number"), "number", default: "`\(PasswordLimits().cost)`",
-                "The cost of hashing new passwords: 2^number KiB of memory, \(PasswordLimits.costs.lowerBound) to \(PasswordLimits.costs.upperBound)"
+                "The cost of hashing new passwords, \(PasswordLimits.costs.lowerBound) to \(PasswordLimits.costs.upperBound): a hash needs 2^number KiB of memory"
             )
         case .public:
             SettingRow(
@@ -159,7 +159,7 @@ extension Setting {
         case .signUp:
             SettingRow(
                 "policy",
-                default: "`open` for this machine only, if on loopback without a trusted proxy; otherwise `closed`",
+                default: "`open` if the server listens on loopback without a trusted proxy; otherwise `closed`",
                 "Who may create an account: open, invite or closed")
         case .url:
             SettingRow(
@@ -176,7 +176,7 @@ extension Setting {
             SettingRow("format", default: "`text`", "The log format: text, or json with one object per line")
         case .metrics:
             SettingRow(
-                "address", default: "beside the API, for this machine",
+                "address", default: "on the address of the API, for clients on this machine",
                 "A separate address for /metrics, such as 127.0.0.1:9464")
         case .tls:
             SettingRow(

@@ -96,8 +96,8 @@ struct Settings {
         return size.bytes
     }
 
-    /// The rate limit for the requests of an account. An account may use the number of requests of a whole minute at once, because
-    /// a device may need many requests after it was offline.
+    /// The rate limit for the requests of an account. An account may send all requests of a minute in one burst, because a device
+    /// may need many requests after it was offline.
     private static func requests(_ found: SettingReader.LocatedValue<String>) throws -> Rate? {
         guard found.value != "none" else { return nil }
         guard let number = Int(found.value), (60...1_000_000).contains(number) else {

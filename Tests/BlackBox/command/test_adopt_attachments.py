@@ -169,7 +169,7 @@ def test_a_copied_database_does_not_erase_attachments(fresh_server: Server, tmp_
     delete_account(ada)
     erased = fresh_server.command("account", "delete", "bob@example.org", "--yes")
     assert erased.returncode == FAILED
-    assert "The data of its attachments is still stored. hesper serve removes it later. Two copies" in erased.stderr
+    assert "The account is deleted, but the data of its attachments is still stored. hesper serve removes it later. Two copies" in erased.stderr
     time.sleep(12)
     assert len(bytes_of(fresh_server)) == 2
     done = fresh_server.command("adopt-attachments", "--yes")
@@ -211,7 +211,7 @@ def test_an_old_copy_of_the_database_does_not_erase_attachments(fresh_server: Se
     picture = attach(fresh_server.client(email="bob@example.org"), DATA)
     erased = fresh_server.command("account", "delete", "bob@example.org", "--yes")
     assert erased.returncode == FAILED
-    assert "The data of its attachments is still stored. hesper serve removes it later. Two copies" in erased.stderr
+    assert "The account is deleted, but the data of its attachments is still stored. hesper serve removes it later. Two copies" in erased.stderr
     assert {path.name[:36] for path in bytes_of(fresh_server)} == {later, picture}
     done = fresh_server.command("adopt-attachments", "--yes")
     assert "Known to this database: 1 file with 1000 bytes.\nUnknown to this database: 1 file with 1000 bytes.\n" in done.stdout

@@ -88,7 +88,7 @@ def test_verify_reports_all_damage(backup: Path, tmp_path: Path) -> None:
     done = run(tmp_path, "backup", "verify", backup)
     date = json.loads((backup / "backup.json").read_text())["date"]
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"Verified 2 accounts and 6 attachments of {date}: no problems found.\n"
+    assert done.stdout == f"Verified 2 accounts and 6 attachments in the backup of {date}: no problems found.\n"
     assert files(backup) == before
     damage_bytes(backup)
     bytes_in(backup, PICTURES[3]).unlink()

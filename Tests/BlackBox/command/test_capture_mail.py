@@ -145,8 +145,8 @@ def test_messages_that_are_refused(server: Server, ada: Client) -> None:
         (b"Subject: x\n\n" + b"x" * (25 << 20), "more than 26214400 bytes"),
         (parts, "more than 100 parts"),
         (nested, "more than 10 levels"),
-        (message(text="x" * (1 << 20)).as_bytes(), "cannot be a note"),
-        (message(None, "\n").as_bytes(), "cannot be a note"),
+        (message(text="x" * (1 << 20)).as_bytes(), "cannot be stored as a note"),
+        (message(None, "\n").as_bytes(), "cannot be stored as a note"),
     ):
         status, error = deliver(server, address, sent)
         assert status == DATA and words in error, error

@@ -253,7 +253,7 @@ def test_a_backup_without_its_description(household: Household, original: Origin
     refused = restore(backup, data)
     assert refused.returncode == FAILED and "is not a backup manifest." in refused.stderr
     done = restore(backup, data, "--salvage")
-    assert done.stderr.count("\n") == 1 and done.stderr.endswith(" Using the newest database.\n")
+    assert done.stderr.count("\n") == 1 and done.stderr.endswith(" Using the newest database in the backup.\n")
     assert run(tmp_path, "check", "--data", data).stdout == "Checked 2 accounts: no problems found.\n"
     with Server(data) as server:
         reader = new_device(server)

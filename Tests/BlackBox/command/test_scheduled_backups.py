@@ -225,7 +225,7 @@ def test_doctor_reports_backups(stopped: Server, folder: Path) -> None:
     def told() -> str:
         return stopped.command("doctor").stdout
 
-    assert f"ok: The last complete backup is {folder / name}, one of 1.\n" in told()
+    assert f"ok: The last complete backup is {folder / name}. Number of complete backups: 1.\n" in told()
     assert f"warning: The backups in {folder} are on the same disk as the data. " in told()
     old = made_at(folder / name, 2.1)
     assert f"warning: The last complete backup, {old}, is overdue: " in told()
