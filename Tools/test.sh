@@ -62,7 +62,7 @@ formatting=$!
 
 # At most six tests at a time. With more, tests with a timeout would mostly wait for the processor.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 SWIFT_BACKTRACE=enable=yes,color=no,interactive=no
-flags=(-Xswiftc -warnings-as-errors -debug-info-format none --disable-index-store)
+flags=(-Xswiftc -warnings-as-errors -debug-info-format none)
 # The program of the tests, because only one `swift test` can run at a time.
 swift_test=(env NO_COLOR=1 .build/debug/hesperPackageTests.xctest --testing-library swift-testing --xunit-output)
 # Six files at a time, because a single one uses less than half of two cores. Tests of one file run in the same worker (see the
@@ -73,7 +73,7 @@ unset PYTHONDONTWRITEBYTECODE
 black_box=(.build/venv/bin/python -m pytest -ra -n 6 --dist loadfile --no-loadscope-reorder)
 
 # Warnings are errors only in our targets: SwiftPM does not pass the flag to packages. The build is faster without debug
-# information and without an index for editors. A crash report then has the names of functions, but no line numbers.
+# information; a crash report then has the names of functions, but no line numbers.
 must "debug build" 30 swift build --build-tests "${flags[@]}"
 wait "$set_up" || failed_parts+=("set-up")
 wait "$formatting" || failed_parts+=("formatting")

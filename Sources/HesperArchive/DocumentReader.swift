@@ -5,8 +5,10 @@ import HesperModel
 ///     var reader = DocumentReader { try zip.read() }
 ///     try await reader.read { location, value in … }
 ///
-/// The closure is called once for each value. For an export, it receives, for example: the member `formatVersion` and the value 1;
-/// the member `files`, the name `c0ffee00-…` and the value "Milk.md"; the member `notes` and one element of this array.
+/// The closure is called once for each value. For an export, it receives, for example:
+/// - the member `formatVersion` and the value 1
+/// - the member `files`, the name `c0ffee00-…` and the value "Milk.md"
+/// - the member `notes` and one note as the value
 ///
 /// This type only finds where values begin and end. ``JSONReader`` parses them.
 public struct DocumentReader {

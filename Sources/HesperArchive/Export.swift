@@ -33,7 +33,7 @@ public struct Export: Sendable {
         snapshot = try await ExportSnapshot.take(of: scope, in: store)
     }
 
-    /// The number of files for notes and attachments that the archive will contain if no attachment is missing.
+    /// The number of notes and attachments. The archive contains one file for each of them, except for missing attachments.
     public var fileCount: Int { snapshot.notes.count + snapshot.attachments.count }
 
     /// The file name of an archive that was made on `date`, such as `hesper-2026-11-21.zip`.
@@ -41,7 +41,7 @@ public struct Export: Sendable {
 
     /// Produces the archive in pieces. Each piece is sent before the next piece is produced.
     /// - Parameters:
-    ///   - progress: called with the number of files for notes and attachments that were added since the previous call.
+    ///   - progress: called with the number of notes and attachments that were processed since the previous call.
     ///   - send: sends a piece. If it throws an error, the export ends with this error.
     /// - Returns: a report. The archive also contains a list of missing attachments.
     public func write(

@@ -9,8 +9,8 @@ import HesperModel
 ///         while let bytes = try zip.read() { … }
 ///     }
 ///
-/// Archives are not trusted. Their paths are used only as names, and nothing is written to these paths. Reading fails if the
-/// total unpacked size is greater than is possible for the size of the archive.
+/// Archives are not trusted. Their paths are used only as names, and nothing is written to these paths. Reading fails if the total
+/// unpacked size exceeds a limit that is proportional to the size of the archive.
 ///
 /// `@unchecked Sendable` is safe because only one task reads the archive, and it makes one call at a time.
 public final class ZipReader: @unchecked Sendable {
@@ -72,9 +72,9 @@ public final class ZipReader: @unchecked Sendable {
     private static let fileSignature: [UInt8] = [0x50, 0x4b, 3, 4]
     private static let emptySignature: [UInt8] = [0x50, 0x4b, 5, 6]
 
-    /// Returns true if a zip file has more than `limit` files. It may also return true for fewer files, because it counts the
-    /// signatures of directory entries in the whole file. These include the entries of zip files that this file contains without
-    /// compression.
+    /// Returns true if a zip file has more than `limit` files. This function counts the signatures of directory entries in the
+    /// whole file. If the file contains another zip file that is stored without compression, the entries of that zip file are
+    /// counted too. The result may therefore be true for fewer files.
     public static func hasMoreEntries(than limit: Int, in path: String) throws -> Bool {
         guard let file = FileHandle(forReadingAtPath: path) else { return false }
         defer { try? file.close() }

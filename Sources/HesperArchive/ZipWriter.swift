@@ -19,7 +19,7 @@ final class ZipWriter {
     /// Collects the bytes that libarchive writes. It is a class because libarchive holds a pointer to it.
     private final class Output {
         var buffer = ByteBuffer()
-        /// Whether output from now on is discarded.
+        /// Whether new output is discarded instead of being added to `buffer`.
         var isDiscarded = false
     }
 
@@ -47,8 +47,8 @@ final class ZipWriter {
     }
 
     deinit {
-        // `archive_write_free` completes an unfinished archive, which produces more output. This output is discarded, but
-        // libarchive is told that it was written: if a write fails, libarchive does not free all of its memory.
+        // `archive_write_free` completes an unfinished archive, which produces more output. This output is discarded. The write
+        // callback nevertheless reports success, because libarchive does not free all of its memory if a write fails.
         output.isDiscarded = true
         ZipLocale.with { _ = archive_write_free(archive) }
     }

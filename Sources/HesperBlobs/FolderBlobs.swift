@@ -77,7 +77,8 @@ public struct FolderBlobs: BlobStore {
     ) throws {
         let final = self.path(of: name)
         let folder = File.parent(of: final)
-        // A task that removes the last blob in a folder also removes the folder, so the creation is retried.
+        // A task that removes the last blob in a folder also removes the folder. If this happens before the file is created, the
+        // folder is created again.
         for attempt in 0...File.attempts {
             try File.makeFolder(folder)
             if call(path, final) == 0 { return try File.syncFolder(folder) }

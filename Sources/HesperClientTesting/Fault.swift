@@ -29,7 +29,8 @@ public enum Fault: Sendable, Equatable {
     case rejected(field: String, slug: String)
 }
 
-/// Draws the faults of each request with fixed probabilities. The same seed draws the same faults.
+/// Draws the faults of each request with fixed probabilities. Two schedules with equal seeds and equal probabilities draw
+/// the same faults.
 ///
 ///     server.faults = FaultSchedule(seed: 7, [(.responseLost, 0.1), (.unavailable(retryAfter: 5), 0.05)])
 public struct FaultSchedule: Sendable {

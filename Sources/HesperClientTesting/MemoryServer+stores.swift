@@ -3,13 +3,13 @@ public import HesperClient
 internal import HesperModel
 
 extension MemoryServer {
-    /// Opens a store that connects to this server, whatever address it signs in to.
+    /// Opens a store that always connects to this server. The address that is passed when the user signs in is ignored.
     ///
     ///     let server = MemoryServer()
     ///     let phone = try await server.openStore(Recipe.self)
     ///     try await phone.signUp(to: "https://notes.example.org", email: "ada@example.org", password: "correct horse")
     ///
-    /// The store uses the clock of the server. If that is a ``VirtualClock``, timers do not expire by themselves:
+    /// The store uses the clock of the server. If this clock is a ``VirtualClock``, timers do not expire by themselves:
     /// advance the clock, and call `syncNow`.
     /// - Parameters:
     ///   - url: the database file; nil for a store in memory.

@@ -108,7 +108,7 @@ public final class MemoryServer: Sendable {
     public func signOutAllDevices() { change { $0.signOutAllDevices() } }
 
     /// Drops superseded values from the history of all objects, as the real server does after some time. The server keeps the last
-    /// value of each day, and texts that a device may still use as a base or that lost words in a merge.
+    /// value of each day. It also keeps texts that a device may still use as a base, and texts that lost words in a merge.
     public func thinHistory() {
         let timestamp = timestamp
         change { $0.thinHistory(at: timestamp) }

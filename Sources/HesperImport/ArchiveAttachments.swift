@@ -6,8 +6,8 @@ import HesperStore
 struct ArchiveAttachments: Sendable {
     let files: ImportedFiles
 
-    /// Stores the data of all attachments that the account does not have yet. The archive is read once, from its beginning to its
-    /// end.
+    /// Stores the data of the attachments in an archive. If the account already has the data of an attachment, it is not stored
+    /// again. The archive is read once, from its beginning to its end.
     /// - Parameter done: called for each attachment of the archive.
     /// - Returns: the attachments that could not be stored, with the reasons.
     func add(

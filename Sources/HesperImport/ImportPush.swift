@@ -70,8 +70,8 @@ private struct ImportTags {
     /// renamed, its derived ID cannot be used again.
     private static let generations = 100
 
-    /// An ID for a new tag. No object has or had this ID. Deleted tags are not restored, and renamed tags keep their new names,
-    /// so the first derived ID that was never used is returned.
+    /// An ID for a new tag. It is the first derived ID that no object has or had. The ID of a deleted or renamed tag is not used
+    /// again, because a deleted tag is not restored, and a renamed tag keeps its new name.
     private func unusedID(_ folded: String) throws -> UniqueID {
         for generation in 0..<ImportTags.generations {
             let id = UniqueID.derived(from: generation == 0 ? folded : "\(folded)\n\(generation)", in: ImportTags.tags)
@@ -82,7 +82,7 @@ private struct ImportTags {
 }
 
 extension SourceNote {
-    /// The maximum difference of dates that count as the same, in milliseconds.
+    /// Two dates count as equal if their difference is less than this number of milliseconds.
     private static let dateTolerance: UInt64 = 1_000
 
     fileprivate var textEdit: Edit { Edit(.text, .string(text), at: clock) }

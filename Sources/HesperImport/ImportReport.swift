@@ -22,7 +22,7 @@ public struct ImportReport: Sendable, Equatable {
     public var deletions = 0
     /// The notes, parts of notes and files that could not be imported, and the objects that were refused completely or in part.
     public var skipped: [Skipped] = []
-    /// The number of notes in the trash of the app from which they come. They are not imported.
+    /// The number of notes that were in the trash when they were exported. They are not imported.
     public var trashed = 0
     /// The number of files that are neither notes nor parts of notes.
     public var ignored = 0

@@ -17,6 +17,7 @@ public struct ImportSource: Sendable {
     private let kind: Kind
     private let limits: SourceLimits
 
+    /// Opens a source, and detects its format.
     /// - Parameters:
     ///   - path: the path of a folder, an archive or a file.
     ///   - isLoose: whether the files in an archive do not belong together (``MoveIn``).
@@ -116,7 +117,7 @@ public struct ImportPreview: Sendable, Equatable {
     public var objects = 0
     /// The notes, parts of notes and files that cannot be imported.
     public var skipped: [ImportReport.Skipped] = []
-    /// The number of notes in the trash of the app from which they come. They are not imported.
+    /// The number of notes that were in the trash when they were exported. They are not imported.
     public var trashed = 0
     /// The number of files that are neither notes nor parts of notes.
     public var ignored = 0

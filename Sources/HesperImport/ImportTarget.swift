@@ -47,8 +47,9 @@ struct PushSize: Sendable {
     let jobBytes: Int
 
     static let ofOwnProcess = PushSize(notes: 500, bytes: 4 << 20, attachments: 500, jobBytes: 0)
-    /// For the server's push queue, which devices use too. The pushes are small, so that devices do not wait long for one. Their
-    /// size is stated as large, so that the queue commits the waiting pushes of devices between two of them.
+    /// The size of a push if devices use the same push queue. The pushes are small, so that devices do not wait long for one of
+    /// them. `jobBytes` is large. After each large job, the queue commits only small jobs for some time, so the pushes of devices
+    /// come first.
     static let besideOthers = PushSize(
         notes: 50, bytes: 256 << 10, attachments: 100, jobBytes: PushQueue.largeBytes)
 }

@@ -17,8 +17,8 @@ public struct Importer: Sendable {
     }
 
     /// Imports all notes of a source.
-    /// - Parameter progress: called with the number of notes that were processed since the previous call, and the skipped files and
-    ///   notes among them.
+    /// - Parameter progress: called after each push. `done` is the number of notes that were processed since the previous call.
+    ///   `skipped` contains the notes and files that were skipped since the previous call.
     /// - Returns: the report of all notes.
     public func run(
         _ source: any SourceReader, progress: (_ done: Int, _ skipped: [ImportReport.Skipped]) async throws -> Void

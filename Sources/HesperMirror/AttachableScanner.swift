@@ -1,7 +1,7 @@
 import Foundation
 
-/// Computes the hashes of files that are or may become attachments. A file is read only if, according to its ``FileStamp``, it may
-/// have changed after it was last read.
+/// Computes the hashes of files that are or may become attachments. A file whose ``FileStamp`` is unchanged is usually not read
+/// again.
 struct AttachableScanner {
     private let folder: Folder
     private let quietTime: Int64

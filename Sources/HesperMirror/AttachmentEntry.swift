@@ -13,7 +13,7 @@ struct AttachmentEntry: Codable, Equatable, Sendable {
     var stamp: FileStamp
     /// The time at which the bytes were hashed, in nanoseconds since 1970.
     var hashed: Int64
-    /// Whether the text of the note has ever linked to the file since the note got the attachment.
+    /// Whether the text of the note has linked to the file at any time since the note got the attachment.
     var wasLinked: Bool
     /// Whether the note was deleted because the note's file was deleted. The file of the attachment then stays in the folder.
     var isReleased = false

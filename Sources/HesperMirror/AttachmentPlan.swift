@@ -23,11 +23,11 @@ struct AttachmentPlan: Sendable {
         /// The attachment was replaced on another device by a new attachment with the same bytes: the file is assigned to the new
         /// attachment, and is moved to the path of the new attachment.
         case renew(AttachmentID, as: AttachmentID, from: String, to: String)
-        /// An attachment without a file has the path and the bytes of an attachment with a file, and the notes of both link to the
-        /// file: the attachment without a file is removed from its note.
+        /// This attachment has no file. Another attachment has a file, and both attachments have the same path and bytes. The notes
+        /// of both attachments link to the file: this attachment is removed from its note.
         case drop(AttachmentID)
-        /// The attachment of a file has the path and the bytes of a second attachment: the file is assigned to the second
-        /// attachment, and the first attachment is removed from its note.
+        /// This attachment has a file. A second attachment has no file, and both attachments have the same path and bytes: the file
+        /// is assigned to the second attachment, and this attachment is removed from its note.
         case yield(AttachmentID, to: AttachmentID)
         /// The attachment was removed on another device: the file is moved to the trash.
         case trash(AttachmentID, path: String)
@@ -37,8 +37,8 @@ struct AttachmentPlan: Sendable {
         case regain(AttachmentID)
         /// The file has been missing long enough, or the deletion was confirmed: the attachment is removed from its note.
         case remove(AttachmentID)
-        /// No note has the attachment any more, and the file is missing or stays in the folder as an ordinary file: the entry is
-        /// removed.
+        /// No note has the attachment any more: the entry is removed. The file is missing, or it stays in the folder as an ordinary
+        /// file.
         case forget(AttachmentID)
         /// The attachment now belongs to a different note, or its note now links to the file: the entry is updated.
         case note(AttachmentID, NoteID, isLinked: Bool)
@@ -59,18 +59,18 @@ struct AttachmentPlan: Sendable {
 
     /// The input from which a plan is computed.
     struct Situation: Sendable {
-        /// The files to which notes link, and the files that belong or may belong to attachments, by path. Files that are neither
-        /// may be left out.
+        /// All files to which notes link, and all files that belong or may belong to attachments, by path. Other files may be left
+        /// out.
         var files: [String: AttachableFile] = [:]
-        /// The attachments whose files were not found although the files may exist, and for each the reason, such as an unmounted
-        /// file system.
+        /// The attachments whose files may exist although they were not found. The value is the reason, such as an unmounted file
+        /// system.
         var unseen: [AttachmentID: SkippedFile.Reason] = [:]
         /// The paths of all files, folders and entries. A new file cannot have one of these paths.
         var paths: Set<String> = []
         /// Whether the file system treats names that differ in case as equal.
         var foldsNames = false
-        /// The prefixes of paths that cannot be used, because their folders are ignored, are links or cannot be read. Each ends
-        /// with a slash.
+        /// Prefixes of paths, each with a slash at the end. A path with such a prefix cannot be used, because the folder is
+        /// ignored, cannot be read, or is a symbolic link.
         var closed: [String] = []
         var entries: [AttachmentID: AttachmentEntry] = [:]
         /// The attachments that belong to a note.
@@ -130,8 +130,9 @@ struct AttachmentPlan: Sendable {
 
     // MARK: Files that were moved
 
-    /// For each entry whose file is not at its path, finds the file that the user has moved. A moved file is recognized by its
-    /// inode and the creation time of the inode, or else by its hash, if no other file has the same hash.
+    /// For each entry that has no file at its path, finds the file if the user has moved it. A moved file is identified by its
+    /// inode number and the creation time of its inode. If there is no such file, the moved file is identified by its hash, unless
+    /// several files or several of these entries have the same hash.
     private func locate() -> [AttachmentID: AttachableFile] {
         let missing = situation.entries.filter { files[$0.value.path] == nil && situation.unseen[$0.key] == nil }
         guard !missing.isEmpty else { return [:] }
@@ -328,8 +329,9 @@ struct AttachmentPlan: Sendable {
         }
     }
 
-    /// Finds the file of an attachment without an entry, among the files without entries: the file with the attachment's path and
-    /// bytes, or else a file with the attachment's bytes to which the attachment's note links.
+    /// Assigns a file to an attachment that has no entry. The file must not belong to another attachment, and must have the bytes
+    /// of this attachment. A file at the attachment's path is preferred. A file at another path is used only if the attachment's
+    /// note links to it.
     /// - Returns: false if there is no such file.
     private mutating func pair(_ id: AttachmentID, _ attachment: MirrorAttachment) -> Bool {
         if let path = attachment.path, let file = files[path] {
@@ -354,9 +356,9 @@ struct AttachmentPlan: Sendable {
         return true
     }
 
-    /// Removes one of two attachments that two devices have made from the same file, and that therefore have the same path and
-    /// bytes. If a text contains the ID of one of them, that attachment stays. Otherwise, the attachment with the smaller ID stays,
-    /// so that all devices make the same decision. If texts contain both IDs, both attachments stay.
+    /// Removes one of two attachments with the same path and bytes, which two devices have made from the same file. An attachment
+    /// stays if the text of its note contains its ID. If this is true of both attachments, both stay. If it is true of neither, the
+    /// attachment with the smaller ID stays, so that all devices make the same decision.
     /// - Returns: whether one of the attachments is removed.
     private mutating func join(_ id: AttachmentID, _ attachment: MirrorAttachment) -> Bool {
         guard !situation.isPullOnly, let path = attachment.path, let other = kept[path],

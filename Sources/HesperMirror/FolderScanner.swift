@@ -2,8 +2,8 @@ import CFolder
 import Foundation
 import HesperModel
 
-/// Finds the files of a folder and computes the hashes of their contents. A file is read only if, according to its ``FileStamp``,
-/// it may have changed after it was last read.
+/// Finds the files of a folder and computes the hashes of their contents. A file whose ``FileStamp`` is unchanged is usually not
+/// read again.
 struct FolderScanner {
     /// The result of a scan.
     struct Result: Sendable {
@@ -13,12 +13,13 @@ struct FolderScanner {
         var confirmed: [NoteID: (stamp: FileStamp, hashed: Int64)] = [:]
         /// The path of a subfolder that is synced separately; nil if there is none.
         var innerMirror: String?
-        /// The paths that have the file extension of a note, but that are ignored or do not belong to a regular file. New files
-        /// cannot have these paths.
+        /// Paths that end with the file extension of a note. Each of them is ignored, or is the path of a folder, a link or a
+        /// special file. New files cannot have these paths.
         var others: [String] = []
-        /// The prefixes of paths that cannot be used, because their folders are ignored, are links or cannot be read.
+        /// Prefixes of paths, each with a slash at the end. A path with such a prefix cannot be used, because the folder is
+        /// ignored, cannot be read, or is a symbolic link.
         var closed: [String] = []
-        /// The files that are not notes, and that may be attachments: their stamps, by path.
+        /// The stamps of files that are not notes but may be attachments, by path.
         var attachable: [String: FileStamp] = [:]
         /// Paths that attachments cannot have, because they belong to folders, links or special files.
         var blocked: [String: SkippedFile.Reason] = [:]
@@ -51,9 +52,9 @@ struct FolderScanner {
     /// program may still be writing the file.
     let quietTime: Int64
     static let defaultQuietTime: Int64 = 1_000_000_000
-    /// The time for which a file must be unchanged before its hash is trusted, in nanoseconds. A file that was hashed sooner after
-    /// its last change is hashed again by the next scan. The reason is that some file systems store times so coarsely that two
-    /// changes in quick succession leave the same stamp.
+    /// The time for which a file must be unchanged before its hash is trusted, in nanoseconds. If a file was hashed less than this
+    /// time after its last change, the next scan hashes it again. The reason is that some file systems store times with a low
+    /// resolution. Two changes in quick succession may then leave the same stamp.
     static let coarseness: Int64 = 2_000_000_000
 
     init(_ folder: Folder, quietTime: Int64) { (self.folder, self.quietTime) = (folder, quietTime) }
@@ -195,8 +196,8 @@ extension FileStamp {
     /// The stamp of a file that was not examined.
     static let none = FileStamp(size: 0, inode: 0, modified: 0, changed: 0, born: 0)
 
-    /// Whether the file may have been changed after it was hashed although its stamp is the same, because the times in the stamp
-    /// are too coarse.
+    /// Whether the file must be hashed again although its stamp is unchanged. This is necessary if the file was hashed very soon
+    /// after its last change (``FolderScanner/coarseness``).
     func isCoarse(at hashed: Int64) -> Bool {
         changed > hashed - FolderScanner.coarseness
             || modified > hashed - FolderScanner.coarseness && modified <= hashed

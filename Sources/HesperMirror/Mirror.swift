@@ -6,9 +6,9 @@ import HesperModel
 ///
 /// Only one task at a time may use a mirror.
 final class Mirror {
-    /// The result of a round. The numbers count: notes that were created, edited or deleted; files that were matched with existing
-    /// notes or attachments (`adopted`), created (`made`), updated (`written`), moved or trashed; and attachments that were
-    /// attached to notes or detached from notes.
+    /// The result of a round. Notes are counted in `created`, `edited` and `deleted`. Files are counted in `adopted` (matched with
+    /// existing notes or attachments), `made` (created), `written` (updated), `moved` and `trashed`. Attachments are counted in
+    /// `attached` (to a note) and `detached` (from a note).
     struct Report: Equatable, Sendable {
         var created = 0
         var edited = 0
@@ -204,7 +204,7 @@ final class Mirror {
     private struct Pending {
         let action: MirrorPlan.Action
         let change: MirrorMap.Change
-        /// The count in the report that the action increases; nil if the action is not reported.
+        /// The counter that is increased in the report when the change was made. Nil if the action is not reported.
         let count: WritableKeyPath<Report, Int>?
     }
 
@@ -283,7 +283,8 @@ final class Mirror {
         }
     }
 
-    /// Prepares an action that only changes an entry and its note; nil for all other actions, and if there is nothing to be done.
+    /// Prepares an action that changes only an entry and its note.
+    /// - Returns: nil if the action is of another kind, or if there is nothing to change.
     private func prepare(_ action: MirrorPlan.Action, _ report: inout Report) async throws -> Pending? {
         switch action {
         case .create(let path):
@@ -299,8 +300,8 @@ final class Mirror {
         }
     }
 
-    /// Joins a file and a note that belong together but differ, if the file has a former text of the note. If it does not, the file
-    /// becomes a new note, and the existing note is not changed.
+    /// Handles a file and a note that belong together but have different texts. If the file has a former text of the note, they are
+    /// joined. Otherwise, the file becomes a new note, and the existing note is not changed.
     private func reconcile(_ id: NoteID, _ path: String, _ report: inout Report) async throws {
         guard !isPullOnly else {
             report.skipped.append(SkippedFile(path: path, reason: .pullOnly))

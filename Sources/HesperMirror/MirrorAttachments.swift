@@ -9,8 +9,8 @@ final class MirrorAttachments {
     struct Context {
         var scan: FolderScanner.Result
         var notes: [NoteID: MirrorEntry]
-        /// The files that become notes or are joined with notes in this round, with their texts. It is set only if the plan is
-        /// shown and not carried out.
+        /// The files that become notes, or that are joined with notes, in this round. The keys are the paths of the files. The
+        /// property is set only if the plan is shown and not carried out.
         var newNotes: [String: (note: NoteID?, text: String)] = [:]
         var now: Date
         var isConfirmed = false

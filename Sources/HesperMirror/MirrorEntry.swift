@@ -28,7 +28,8 @@ struct MirrorEntry: Codable, Equatable, Sendable {
     /// Hashes of former contents of the file, latest last.
     var formerHashes: [String] = []
 
-    /// The maximum number of `formerHashes`. These hashes are used to detect that many files have returned to former contents.
+    /// The maximum number of `formerHashes`. With these hashes, the mirror detects that many files have returned to older versions,
+    /// for example after `git checkout`.
     private static let formerLimit = 16
 
     /// Records new contents of the file.

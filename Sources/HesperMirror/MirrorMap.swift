@@ -29,8 +29,8 @@ final class MirrorMap {
         /// The name of the list of files that are being created.
         static let new = "mirror.new"
         static func former(_ id: NoteID) -> String { "mirror.former.\(id)" }
-        /// The prefix of the name under which the texts of a deleted note's file are saved. The path of the file follows the
-        /// prefix. An editor may still show these texts.
+        /// The prefix of names that end with the path of a deleted note's file. The recent texts of the file are saved under such a
+        /// name, because an editor may still show them.
         static let gone = "mirror.gone."
     }
 
@@ -108,8 +108,8 @@ final class MirrorMap {
         }
     }
 
-    /// Removes the texts that were saved for the path of a deleted note's file (``Names/gone``), if all of them were replaced more
-    /// than a day ago.
+    /// Removes old texts that are saved under ``Names/gone``. The texts of a file are removed together, when the most recent of
+    /// them was replaced more than a day ago.
     func removeOldTexts(at now: Double) async throws {
         let old = try await store.read { try $0.locals(withPrefix: Names.gone) }.filter { _, value in
             try JSONDecoder().decode([FormerText].self, from: value).allSatisfy {
@@ -131,8 +131,8 @@ final class MirrorMap {
         }
     }
 
-    /// Completes the map after a process was killed. The process had saved a list of files that it was about to create. Adds
-    /// entries for the files of this list that it created.
+    /// Completes the map after a process was killed. The process had saved a list of files that it was about to create. An entry is
+    /// added for each of these files that the process had already created.
     /// - Parameter isMade: returns whether a file of the list exists and was created from its note.
     func resume(settingPath: Bool, _ isMade: (NewFile) -> Bool) async throws {
         guard let value = try await store.read({ try $0.local(Names.new) }) else { return }
@@ -209,8 +209,8 @@ final class MirrorMap {
             changed.version = isEqual ? try tx.version(of: id) ?? "" : ""
             entry = changed
             try tx.setBase(content.text, of: id)
-            // The editor now shows this text. The next text that the editor saves is an edited version of this text, or of a later
-            // text that the mirror writes before then.
+            // The editor now shows this text. When the editor saves again, the saved text is based on this text, or on a later text
+            // that the mirror has written to the file.
             let saved = FormerText(text: content.text, replaced: now, wasSavedStale: true)
             try tx.setFormer(base.isStale ? [saved] : [], of: id)
             return !isEqual
@@ -312,7 +312,8 @@ final class MirrorMap {
             made.wish = note.path ?? (isUntitled ? nil : path)
             entry = made
             try tx.setBase(content.text, of: note.id)
-            // An editor may still show the text of a deleted note that had this path, and save an edited version of it.
+            // A deleted note may have had this path, and an editor may still show its text. The editor may later save an edited
+            // version of that text.
             try tx.setFormer(try tx.gone(path), of: note.id)
             return true
         }
@@ -431,8 +432,8 @@ extension WriteTransaction {
     }
 
     /// Removes the texts that are saved for an entry.
-    /// - Parameter path: the path of the entry's file, if an editor may still show its text. The texts are then saved under
-    ///   ``MirrorMap/Names/gone`` instead.
+    /// - Parameter path: the path of the entry's file, or nil. If a path is given, the texts are moved to ``MirrorMap/Names/gone``,
+    ///   because an editor may still show them.
     fileprivate func forget(_ id: NoteID, at path: String? = nil) throws {
         if let path {
             let shown = FormerText(text: try base(of: id), replaced: Date().timeIntervalSince1970)

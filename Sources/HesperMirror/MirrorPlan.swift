@@ -42,7 +42,8 @@ struct MirrorPlan: Sendable {
     enum Question: Equatable, Sendable {
         /// Whether to delete these notes. Asked if many or all files of notes are missing.
         case deletions([NoteID])
-        /// Whether to send the changes of these notes. Asked if many files have returned to former contents.
+        /// Whether to send the changes of these notes. Asked if many files have returned to older versions, for example by
+        /// `git checkout`.
         case reversions([NoteID])
         /// Whether to remove these attachments. Asked if many files of attachments are missing.
         case attachments([AttachmentID])
@@ -70,8 +71,8 @@ struct MirrorPlan: Sendable {
         var others: [String] = []
         /// Whether the file system treats names that differ in case as equal.
         var foldsNames = false
-        /// The prefixes of paths that cannot be used, because their folders are ignored, are links or cannot be read. Each ends
-        /// with a slash.
+        /// Prefixes of paths, each with a slash at the end. A path with such a prefix cannot be used, because the folder is
+        /// ignored, cannot be read, or is a symbolic link.
         var closed: [String] = []
         var entries: [NoteID: MirrorEntry] = [:]
         var notes: [NoteID: MirrorNote] = [:]
@@ -81,17 +82,17 @@ struct MirrorPlan: Sendable {
         /// Whether the store may still be receiving notes from the server.
         var isReceiving = false
         var now = Date()
-        /// Whether only the folder may be changed, and no notes.
+        /// Whether the mirror may change only files, not notes.
         var isPullOnly = false
         /// Whether the user has already confirmed deletions and reversions, so that no questions about them are asked.
         var isConfirmed = false
     }
 
-    /// If this number of files or more have returned to former contents in one round, the user is asked before these files are
-    /// synced.
+    /// If at least this number of files have returned to older versions in one round, the user must confirm that they are synced.
+    /// This can happen after `git checkout`, for example.
     static let reversionLimit = 20
 
-    /// The notes in which texts of deleted notes were kept, and to which the files of the deleted notes now belong.
+    /// The notes in which texts of deleted notes were kept. They now have the files of the deleted notes.
     private var continued: Set<NoteID> = []
     private let situation: Situation
     private var files: [String: FolderFile]
@@ -134,8 +135,9 @@ struct MirrorPlan: Sendable {
 
     // MARK: Files that were moved
 
-    /// For each entry whose file is not at its path, finds the file that the user has moved. A moved file is recognized by its
-    /// inode and the creation time of the inode, or else by its hash, if no other file has the same hash.
+    /// For each entry that has no file at its path, finds the file if the user has moved it. A moved file is identified by its
+    /// inode number and the creation time of its inode. If there is no such file, the moved file is identified by its hash, unless
+    /// several files or several of these entries have the same hash.
     private mutating func locate() -> [NoteID: FolderFile] {
         let paths = Set(situation.entries.values.map(\.path))
         let missing = situation.entries.filter { files[$0.value.path] == nil }
@@ -162,7 +164,7 @@ struct MirrorPlan: Sendable {
     // MARK: Notes with a file
 
     /// Plans the actions for a note that has a file.
-    /// - Returns: whether the file has returned to former contents.
+    /// - Returns: whether the file has returned to an older version.
     private mutating func plan(_ id: NoteID, _ entry: MirrorEntry, _ file: FolderFile, _ note: MirrorNote) -> Bool {
         guard let hash = file.hash else {
             skip(file)
@@ -194,7 +196,7 @@ struct MirrorPlan: Sendable {
         return false
     }
 
-    /// The path to which a file moves because of a change of its note.
+    /// The new path of a file whose note was changed; nil if the file is not moved.
     private mutating func newPath(_ entry: MirrorEntry, _ file: FolderFile, _ detail: MirrorNote.Detail) -> String? {
         // A file that the user moved stays at its new path.
         guard file.path == entry.path else { return nil }
@@ -238,8 +240,8 @@ struct MirrorPlan: Sendable {
         var names = takenNames()
         self.names = nil
         defer { self.names = names }
-        // Paths are compared exactly if the file system distinguishes case. They are also compared exactly if only the case of the
-        // file's path changes. Otherwise, the file's old path would count as the path of another file.
+        // If the file system distinguishes case, paths are compared exactly. If only the case of the file's path changes, paths are
+        // compared exactly too, because the new path would otherwise be equal to the file's own old path.
         if !situation.foldsNames || FileNames.areEqual(path, entry.path) { return paths.insert(path).inserted }
         return names.take(path)
     }
@@ -312,7 +314,7 @@ struct MirrorPlan: Sendable {
             skipped.append(SkippedFile(path: file.path, reason: .pullOnly))
         } else if let continuation, situation.notes[continuation] == nil, situation.isReceiving {
             // This device has not received the note in which the text was kept. Nothing is done with the file until the note
-            // arrives, which starts another round.
+            // arrives. The arrival of the note starts another round.
             return
         } else {
             let into = continuation.flatMap { situation.notes[$0] == nil || continued.contains($0) ? nil : $0 }
@@ -347,8 +349,9 @@ struct MirrorPlan: Sendable {
         make(notes, settling: settling)
     }
 
-    /// Pairs files with notes. A file belongs to the note with its path, or else to the note with the ID that `hesper import`
-    /// derives from the file, or else to a note with the same text.
+    /// Pairs files with notes, in three steps. The first step pairs each file with the note that has the same path. The second step
+    /// uses the note ID that `hesper import` derives from the path of a file. The third step pairs files with notes that have the
+    /// same text.
     private mutating func pair(_ files: inout [FolderFile], _ notes: inout [NoteID: MirrorNote]) {
         guard !files.isEmpty, !notes.isEmpty else { return }
         func take(_ candidates: (FolderFile) -> [NoteID]) {

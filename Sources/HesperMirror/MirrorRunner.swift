@@ -16,8 +16,8 @@ struct MirrorRunner {
     private var store: LocalStore { mirror.store }
 
     /// Syncs until nothing is left to send or to fetch. If the account is full, the changes that exceed the quota remain unsent.
-    /// - Throws: ``MirrorError`` if the user must sign in again, if another problem prevents sync, for example if the server cannot
-    ///   be reached, or if nothing was sent or fetched for five minutes.
+    /// - Throws: ``MirrorError`` if the user must sign in again, if nothing was sent or fetched for five minutes, or if another
+    ///   problem prevents sync. For example, the server cannot be reached.
     static func sync(_ store: LocalStore) async throws {
         var left = (toSend: SyncStatus.Amount(), toFetch: SyncStatus.Amount())
         var end = ContinuousClock.now + progressTimeout
@@ -95,8 +95,8 @@ struct MirrorRunner {
             var shown: String?
             var toFetch = 0
             for await status in store.statuses {
-                // If fewer objects are left to fetch, the bytes of an attachment may have been downloaded. A round can then write
-                // the file of the attachment.
+                // If the number of objects to fetch has decreased, the bytes of an attachment may have been downloaded. A round can
+                // then write the file of the attachment.
                 if status.toFetch.objects < toFetch { wake.yield() }
                 toFetch = status.toFetch.objects
                 let text = status.text
@@ -162,7 +162,8 @@ struct MirrorRunner {
 }
 
 extension Mirror.Report {
-    /// The time to wait before another round. The files that were just changed can then be read, if they do not change again.
+    /// The time to wait before another round. After this time, the files that were just changed can be read, unless they are
+    /// changed again.
     fileprivate var quietDelay: DispatchTimeInterval {
         let since = settlingSince.map { Folder.now - $0 } ?? 0
         let left = FolderScanner.defaultQuietTime - min(max(since, 0), FolderScanner.defaultQuietTime)
@@ -206,8 +207,8 @@ extension MirrorPlan.Question {
                 + ": the attachments are kept. To remove the attachments too, run "
                 + "once with --confirm-deletions."
         case .reversions(let notes):
-            "\(notes.count) files have former contents again, as after git checkout. They were not sent. To send them, "
-                + "run once with --confirm-deletions."
+            "\(notes.count) files returned to older versions, for example after git checkout. They were not sent. To "
+                + "send them, run once with --confirm-deletions."
         }
     }
 }

@@ -256,7 +256,7 @@ extension MirrorPlan.Action {
         case .make: "Notes that become files"
         case .relocate: "Files that are moved to the new paths of their notes"
         case .trash: "Files that are moved to \(Trash.path), because their notes were deleted"
-        case .detach: "Changed files of deleted notes, which become notes again"
+        case .detach: "Changed files whose notes were deleted; the files become notes again"
         case .miss: "Files that are missing; their notes are deleted after five minutes"
         case .delete: "Notes that are deleted, because their files were deleted"
         case .regain, .forget, .note: nil

@@ -54,8 +54,8 @@ enum NotePath {
         return (String(path[..<dot]), String(path[dot...]))
     }
 
-    /// The name of a note's file without extension: from the title in YAML front matter, else from the first line with words after
-    /// the front matter.
+    /// The name of a note's file, without extension. It is made from the title in the YAML front matter. If there is no title, the
+    /// name is made from the first line with words after the front matter.
     static func stem(ofNote text: String) -> String {
         guard let front = FrontMatter(text) else { return FileName.stem(ofNote: text) }
         if let title = front.title {
@@ -65,6 +65,6 @@ enum NotePath {
         return FileName.stem(ofNote: String(front.rest.prefix(4_096)))
     }
 
-    /// The name of the file of a note without words, without extension.
+    /// The file name, without extension, for a note that contains no words.
     static let untitled = "Untitled"
 }

@@ -1,24 +1,26 @@
 import Foundation
 
-/// A text that a file had until the mirror replaced it, less than a day ago. An editor that has not read the file again may still
-/// show this text, and save an edited version of it.
+/// A text that a file had until the mirror replaced it. An editor that has not read the file again may still show this text, and
+/// may save an edited version of it. A former text is used for one day after it was replaced.
 struct FormerText: Codable, Equatable, Sendable {
     var text: String
     /// The time at which the mirror replaced the text, in seconds since 1970.
     var replaced: Double
-    /// Whether an editor saved this text after editing a former text. If the editor saves exactly the same text again, the user
-    /// wants this text. The text then counts as an edited version of the current text.
+    /// Whether an editor saved this text as an edited version of a former text. In this case, the mirror merged this text with the
+    /// current text. If the editor saves exactly this text again, the user wants this text and not the merged text. The text then
+    /// counts as an edited version of the current text.
     var wasSavedStale = false
 
     /// The time for which an editor may still show a text after the mirror replaced it, in seconds.
     static let lifetime = 86_400.0
     private static let limit = 8
 
-    /// Determines which text an editor showed before the user edited and saved it: the current text, or a former text, if the
-    /// editor had not read the file again since.
+    /// Determines which text an editor showed before the user edited and saved it. This is the current text of the file, or a
+    /// former text if the editor has not read the file since that text was replaced.
     ///
-    /// A former text is considered only if the saved text lacks the changes that were made after it. Of these former texts and the
-    /// current text, the result is the one that differs least from the saved text. `isStale` is true if it is a former text.
+    /// A former text is considered only if the saved text lacks the change from the former text to the current text. Among the
+    /// current text and these former texts, the result is the text that differs least from the saved text. `isStale` is true if the
+    /// result is a former text.
     /// - Parameters:
     ///   - former: the texts that the mirror replaced, oldest first.
     ///   - current: the text that the mirror wrote last.
@@ -65,16 +67,17 @@ private struct Words {
         }
     }
 
-    /// The number of words by which two texts differ: for each word, the difference between its numbers of occurrences is added.
-    /// Pairs of words are not compared.
+    /// The number of words by which two texts differ. For each word, the difference between the numbers of occurrences in the two
+    /// texts is counted. Pairs of words are not compared.
     func distance(to other: Words) -> Int {
         counts.reduce(0) { $0 + max(0, $1.value - (other.counts[$1.key] ?? 0)) }
             + other.counts.reduce(0) { $0 + max(0, $1.value - (counts[$1.key] ?? 0)) }
     }
 
-    /// Whether this text lacks the change from `before` to `after`. If the change added words, this text must have less than half
-    /// of the added words, and none of the added pairs of adjacent words. Some of the words are allowed, because the text may have
-    /// a frequent word by chance. If the change only removed words, this text must have all of the removed words.
+    /// Whether this text lacks the change from `before` to `after`. If the change added words, the result is true if this text has
+    /// less than half of the added words, and none of the added pairs of adjacent words. Some of the added words are allowed,
+    /// because a frequent word may be in this text by chance. If the change only removed words, the result is true if this text has
+    /// all of the removed words.
     func lacksChange(from before: Words, to after: Words) -> Bool {
         let added = after.counts.filter { $0.value > before.counts[$0.key] ?? 0 }.keys
         if !added.isEmpty {

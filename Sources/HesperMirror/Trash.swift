@@ -1,7 +1,7 @@
 import Foundation
 
-/// The folders `.hesper/trash/<date>/`. They contain the files of notes and attachments that were deleted on other devices, and
-/// contents of replaced files that are stored nowhere else.
+/// The folders `.hesper/trash/<date>/`. They contain the files of notes and attachments that were deleted on other devices. They
+/// also contain replaced contents of files, if these contents are stored nowhere else.
 struct Trash {
     static let path = "\(Marker.folderName)/trash"
     private static let days = 30.0

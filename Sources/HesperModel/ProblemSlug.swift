@@ -99,7 +99,7 @@ extension Problem.Slug {
             Kind(
                 422, "Missing clock",
                 meaning: "A push contains a mutable field without its clock.",
-                remedy: "Send the clock at which each field was set in `clocks`.")
+                remedy: "In `clocks`, send the clock at which each field was set.")
         case .clockAhead:
             Kind(
                 422, "The clock is ahead of the server",
@@ -148,11 +148,11 @@ extension Problem.Slug {
             Kind(
                 403, "The access token does not allow this",
                 meaning:
-                    "The request was sent with an access token whose scopes do not permit it, or that is restricted to a "
-                    + "tag. Nothing was changed.",
+                    "The scopes of the access token do not permit this request, or the token is restricted to a tag. "
+                    + "Nothing was changed.",
                 remedy:
-                    "Use a token with the scope that `detail` names. Some requests, such as those that change the account, "
-                    + "cannot be sent with any access token.")
+                    "Use a token with the scope that `detail` names. No access token permits certain requests, such as those "
+                    + "that change the account.")
         case .deviceRevoked:
             Kind(
                 403, "The edit was made by a revoked device",
@@ -179,12 +179,12 @@ extension Problem.Slug {
             Kind(
                 403, "Cross-site request refused",
                 meaning:
-                    "The request is authenticated by a cookie or requests one, and the browser does not state that "
-                    + "it comes from a page of this server: `Sec-Fetch-Site` is not `same-origin` or, if it is "
-                    + "absent, `Origin` is not this server's origin. Nothing was done.",
+                    "A request that is authenticated by a cookie, or that requests a cookie, must come from a page of this "
+                    + "server. The header `Sec-Fetch-Site` is not `same-origin`. If it is absent, `Origin` is not this "
+                    + "server's origin. Nothing was done.",
                 remedy:
-                    "Pages of other origins, including other ports, and scripts must send `Authorization: Bearer "
-                    + "…`. Operators: configure the proxy to pass `Host` unchanged.")
+                    "Scripts, and pages of other origins, must send `Authorization: Bearer …`. A page on another port has "
+                    + "another origin. Operators: configure the proxy to pass `Host` unchanged.")
         case .notFound:
             Kind(
                 404, "Not found",
@@ -206,8 +206,8 @@ extension Problem.Slug {
                     "The sync token is from before the server was restored from a backup. Nothing in the request "
                     + "was applied.",
                 remedy:
-                    "Keep all local data, read everything again without a token, fold it, and push what the server "
-                    + "lacks or has in an older version: DeletedObjects first.")
+                    "Keep all local data. Read everything again without a token, and fold it. Then push what the server "
+                    + "lacks or has in an older version, DeletedObjects first.")
         case .methodNotAllowed:
             Kind(
                 405, "Method not allowed",
@@ -309,9 +309,9 @@ extension Problem.Slug {
             Kind(
                 429, "Too many requests",
                 meaning:
-                    "A rate limit or a limit on concurrent operations was exceeded: password attempts for this "
-                    + "account or from this address, sign-ins in progress, the account's uploads, exports or event "
-                    + "streams, or messages from this device to other devices.",
+                    "A limit was exceeded: on password attempts for this account or from this address, on messages from this "
+                    + "device to other devices, on concurrent sign-ins, or on concurrent uploads, exports or event "
+                    + "streams of this account.",
                 remedy: "Retry after the number of seconds in the header `Retry-After`.")
         case .internalError:
             Kind(
@@ -320,8 +320,8 @@ extension Problem.Slug {
                     "The server failed. Its log has details under this `requestID`. The changes in the request may "
                     + "or may not have been applied.",
                 remedy:
-                    "Send the same request again: pushing twice changes nothing. If the error persists, tell the "
-                    + "operator.")
+                    "Send the same request again. A push that was already applied changes nothing. If the error persists, "
+                    + "tell the operator.")
         case .unavailable:
             Kind(
                 503, "Database unavailable",
@@ -334,8 +334,8 @@ extension Problem.Slug {
                 507, "The account's storage is full",
                 meaning:
                     "The account may store `limit` bytes, and `used` bytes are stored: texts with their history, "
-                    + "and attachments. In a push, only this element was rejected. Deletions, changes of tags and "
-                    + "shorter texts are accepted.",
+                    + "and attachments. In a push, only this element was rejected. Deletions are accepted, and so "
+                    + "are changes of tags and edits that make a text shorter.",
                 remedy:
                     "Keep the change and send it again later. Deleting notes or attachments frees space after the "
                     + "period in which they can be restored. For more space, ask the operator of the server.")

@@ -12,7 +12,7 @@ enum LinkRewriter {
     }
 
     /// - Parameters:
-    ///   - start: the number of bytes at the beginning of the text in which links are not replaced.
+    ///   - start: the byte offset at which to begin. Links before this offset are not replaced.
     ///   - resolve: returns the target of a link; nil if the link is not to be replaced.
     static func rewrite(_ text: String, from start: Int = 0, _ resolve: (LinkMention) -> Target?) -> String {
         let bytes = Array(text.utf8)

@@ -41,7 +41,7 @@ public struct SourceNote: Sendable, Equatable {
     }
 
     /// Checks the values of a note.
-    /// - Parameter now: the current time. It replaces missing dates, and is the latest possible date of the clock.
+    /// - Parameter now: the current time. It replaces missing dates. The date in the note's clock is never later than this time.
     /// - Throws: ``Rejected`` if the text is not allowed in a note.
     init(_ draft: Draft, now: Timestamp = .current) throws(Rejected) {
         // If a note has files but no text, for example a recording, the names of the files become its text.

@@ -4,7 +4,7 @@ import HesperStore
 /// The terms of the search index. Each term starts with the number of its scope. Therefore a search for a prefix finds no terms of
 /// other scopes, and its duration does not depend on the number of terms in other scopes.
 enum Lexemes {
-    /// The maximum size of a part in bytes, in text form. The terms of a long note are split into parts, because a `tsvector` is
+    /// The maximum size of the text form of a part, in bytes. The terms of a long note are split into parts, because a `tsvector` is
     /// limited to 1 MB (PostgreSQL, Limitations of text search).
     static let partBytes = 256 << 10
     /// The maximum number of positions that are stored for a term. More positions would hardly change the relevance of a note.

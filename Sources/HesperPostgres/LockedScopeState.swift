@@ -7,8 +7,8 @@ struct LockedScopeState {
     private(set) var locked: LockedScope
     /// The `number` of the scope's most recent parcel in the table `edits`.
     private(set) var lastEdit: Int64
-    /// The prefetched objects. Objects that the transaction has written since are removed. If an entry's state is nil, the object
-    /// does not exist.
+    /// The prefetched objects. When the transaction writes an object, the entry of the object is removed. If the state in an entry
+    /// is nil, the object does not exist.
     fileprivate(set) var prefetched: [UniqueID: PrefetchedObject] = [:]
 
     struct PrefetchedObject {

@@ -43,7 +43,7 @@ public final class PostgresRows: RowTarget {
         throw MoveRefusal.inUse
     }
 
-    /// Whether other processes of Hesper are connected to the database. A running server is always connected. If none
+    /// Whether other processes of Hesper are connected to the database. A running server is always connected. If no other process
     /// is connected, acquires a lock that makes new connections wait until this transaction ends.
     func isInUse() throws -> Bool {
         try connection.first("SELECT NOT pg_try_advisory_xact_lock($1)", [.int8(PostgresSettings.useLock)]) {

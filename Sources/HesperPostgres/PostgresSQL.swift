@@ -33,7 +33,7 @@ struct PostgresSQL: SQLConnection {
 extension Cursor: SQLCursor {}
 
 extension SQLValue {
-    /// The value as an argument of the type that the PostgreSQL tables use for such values.
+    /// The value as an argument of a PostgreSQL statement. It has the PostgreSQL type in which the tables store this kind of value.
     fileprivate var postgres: PostgresValue {
         switch self {
         case .null: .null

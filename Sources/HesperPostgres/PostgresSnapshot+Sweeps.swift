@@ -7,7 +7,7 @@ extension PostgresSnapshot {
     ) throws -> (edits: [SweptEdit], isAll: Bool) {
         var (edits, read, last, batch): ([SweptEdit], Int, Int64, ScanBatch) = ([], 0, position, ScanBatch())
         let limit = max(limit, 1)
-        // One more row than needed is read, which tells whether there are more edits.
+        // Read one row more than the limit, to find out whether there are more edits.
         while true {
             let count = min(batch.rows, PostgresSnapshot.editsAtOnce, limit - edits.count + 1)
             batch.begin()

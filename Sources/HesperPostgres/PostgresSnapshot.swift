@@ -15,8 +15,8 @@ class PostgresSnapshot: SQLSnapshot {
     /// An empty string, because a snapshot locks no rows.
     func rowLock(on table: String) -> String { "" }
 
-    /// Reads the status of all scopes in one statement, because a server checks all scopes to which clients listen
-    /// every few seconds.
+    /// Reads the status of all given scopes in one statement. Every few seconds, a server calls this method for all scopes to which
+    /// clients listen.
     func scopeStatuses(of scopes: [ScopeID]) throws -> [ScopeID: ScopeStatus] {
         var standings: [ScopeID: ScopeStatus] = [:]
         try connection.query(PostgresSnapshot.standings, [.int8Array(scopes.map(\.rawValue))]) { row in

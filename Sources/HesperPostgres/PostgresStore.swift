@@ -19,7 +19,7 @@ public final class PostgresStore: Store {
     private let lookups: SessionLookups
     private let log: (@Sendable (String) -> Void)?
 
-    /// The divisor that limits concurrent pushes: they use at most the number of connections divided by this number. Committing
+    /// Concurrent pushes use at most a quarter of the connections: the number of connections is divided by this number. Committing
     /// many pushes in a few transactions is cheaper than using more connections.
     private static let writerShare = 4
 

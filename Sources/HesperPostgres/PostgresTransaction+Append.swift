@@ -18,8 +18,8 @@ extension PostgresTransaction {
         write.members(writing.lostMembers, PushStatements.deleteMembers)
         write.members(writing.newMembers, PushStatements.insertMembers)
         write.names(writing.claimedNames, PushStatements.claimTagNames)
-        // Remove the bytes of deleted attachments, because no object can hold these attachments any more. The bytes may exist even
-        // if the attachment object does not, because they may arrive first.
+        // Remove the bytes of deleted attachments, because no object can hold these attachments any more. A deleted attachment may
+        // have bytes even if the attachment object never arrived, because the bytes are uploaded first.
         write.removeBlobs(writing.deletions.map(\.deleted.uniqueID))
         write.holders(of: writing.touchedAttachments)
         write.sweeps(writing.sweeps)

@@ -68,8 +68,9 @@ struct PostgresUploads: UploadStage {
         try await store.run { try $0.all("SELECT upload FROM staged_uploads") { try $0.id(0) } }
     }
 
-    /// Takes over an upload, so that only this request can write to the upload. An earlier request that is still appending fails.
-    /// Returns the number of this request (`turn`) and the number of stored bytes. Returns nil if the upload does not exist.
+    /// Takes over an upload, so that only this request can write to the upload. If an earlier request still writes to the upload,
+    /// its next write throws ``UploadSuperseded``.
+    /// - Returns: the number of this request (`turn`) and the number of stored bytes; nil if the upload does not exist.
     private func takeOver(_ id: UniqueID) async throws -> (turn: Int64, byteCount: Int64)? {
         try await write { connection in
             try connection.first(

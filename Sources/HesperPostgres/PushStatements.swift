@@ -15,9 +15,10 @@ enum PushStatements {
         FOR NO KEY UPDATE
         """
     /// Reads the states of objects. Parameters: scope, IDs, maximum total size of the bodies in bytes. Bodies are returned until
-    /// their total size would exceed this maximum. All remaining bodies are null. The columns are those of ``Row/state(of:)``. Each
-    /// ID is looked up with LATERAL. For `id = ANY ($2)`, the planner would assume ten IDs, and would read the whole scope if it
-    /// estimated that the scope has fewer objects.
+    /// their total size would exceed this maximum. All remaining bodies are null. The columns are those of ``Row/state(of:)``.
+    ///
+    /// Each ID is looked up with LATERAL. With `id = ANY ($2)`, PostgreSQL might read all objects of the scope instead: it assumes
+    /// that `$2` contains ten IDs, and its estimate of the number of objects may be less than ten.
     static let states = """
         SELECT id, sequence, section, CASE WHEN sum(bytes) OVER (ROWS UNBOUNDED PRECEDING) <= $3::bigint THEN body END,
             type, merged_into, deletion_date
@@ -31,8 +32,9 @@ enum PushStatements {
         """
     /// Finds the objects that hold a tag or attachment. Parameters: scope, ID of the tag or attachment.
     static let holders = "SELECT object FROM members WHERE scope = $1 AND member = $2 ORDER BY object"
-    /// Reads the last clock, the text clock, the `number` and the name of the text of each parcel of an object, newest first.
-    /// Parameters: scope, object, last clock and `number` of the row that was read last, maximum number of rows.
+    /// Reads four columns of the parcels of an object, newest first: last clock, text clock, `number`, name of the text.
+    /// Parameters: scope, object, last clock of the previously read row, `number` of the previously read row, maximum number of
+    /// rows.
     static let textClocks = """
         SELECT last_clock, text_clock, number, text_name FROM edits
         WHERE scope = $1 AND object = $2 AND (last_clock, number) < ($3, $4)
@@ -65,8 +67,9 @@ enum PushStatements {
         """
     /// Deletes objects. Parameters: scope, array of IDs.
     static let deleteObjects = "DELETE FROM objects WHERE scope = $1 AND id = ANY ($2)"
-    /// Inserts or updates DeletedObjects. Parameters: scope; arrays of IDs, types, IDs of the objects that they were merged into
-    /// or null, deletion dates, sequences, sizes of the bodies in bytes; device that deleted them, date of arrival.
+    /// Inserts or updates DeletedObjects. Parameters: scope; arrays of IDs, types, `merged_into`, deletion dates, sequences, sizes
+    /// of the bodies in bytes; device that deleted them, date of arrival. If an object was merged into another object,
+    /// `merged_into` is the ID of that object. Otherwise it is null.
     static let putTombstones = """
         INSERT INTO tombstones
             (scope, id, type, merged_into, deletion_date, sequence, bytes, deleted_by, arrival_date)
@@ -86,11 +89,12 @@ enum PushStatements {
         DELETE FROM members m USING unnest($2::uuid[], $3::uuid[]) AS n (member, object)
         WHERE m.scope = $1 AND m.member = n.member AND m.object = n.object
         """
-    /// Records that tags have names. Parameters: scope; array of folded names; array of IDs of the tags.
+    /// Records the names of tags. Parameters: scope; array of folded names; array of IDs of the tags.
     static let claimTagNames = """
         INSERT INTO tag_names (scope, folded_name, tag) SELECT $1::bigint, n.* FROM unnest($2::bytea[], $3::uuid[]) n
         """
-    /// Records that tags no longer have names. The parameters are the same as those of ``claimTagNames``.
+    /// Deletes the recorded names of tags, so that other tags can use these names. The parameters are the same as those of
+    /// ``claimTagNames``.
     static let releaseTagNames = """
         DELETE FROM tag_names t USING unnest($2::bytea[], $3::uuid[]) AS n (name, tag)
         WHERE t.scope = $1 AND t.folded_name = n.name AND t.tag = n.tag

@@ -81,8 +81,8 @@ enum SchemaOfAttachments {
         );
         """
 
-    /// The tables that version 8 added. They record whether the blob store belongs to this database, and which files of the blob
-    /// store the database does not know.
+    /// The two tables that version 8 added. One records whether the blob store belongs to this database. The other lists the files
+    /// in the blob store that have no row in `blobs`.
     static let blobStore = """
         -- The state of the blob store, in one row. `current_nonce` is the nonce of its current marker, and `next_nonce` is the
         -- nonce of a marker that is being written. A nonce is NULL if the marker does not exist. `walk_date` is the date of the

@@ -14,7 +14,7 @@ extension SQLSnapshot {
     }
 
     /// Reads the rows of a scope for a consistency check, ordered by ID.
-    /// - Parameter id: returns the ID by which the query orders the rows.
+    /// - Parameter id: a function that returns the ID of a row. The query must order the rows by this ID.
     public func inspectedRows<Row>(
         of scope: ScopeID, by id: @escaping (Row) -> UniqueID, _ query: String,
         _ body: @escaping (SQL.Row) throws -> Row

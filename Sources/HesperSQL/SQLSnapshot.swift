@@ -27,7 +27,8 @@ public protocol SQLTransaction: SQLSnapshot, Transaction {
     func eraseRows(of scope: ScopeID) throws
     /// Updates the transaction's cached row of the scope, if there is one, to show that the scope has a revocation.
     func recordRevocation(in scope: ScopeID)
-    /// For each of these attachments, updates the date since which no object has had the attachment, and schedules its next sweep.
+    /// For each of these attachments, updates the date since which no object has had the attachment, and schedules a sweep of the
+    /// attachment.
     func updateUnheldDates(of attachments: [UniqueID], in scope: ScopeID, at date: Timestamp) throws
 }
 

@@ -18,8 +18,8 @@ enum Migrations {
     static var version: Int { all.count }
 
     /// Runs the migrations that the database needs.
-    /// - Parameter version: the version to migrate to. An earlier version than the current one is used only in tests and for
-    ///   reading damaged databases of that version.
+    /// - Parameter version: the version to migrate to. Only tests and the salvage of a damaged database pass a version that is
+    ///   earlier than the current version.
     /// - Throws: ``StoreError/newerDatabase(version:known:)`` if a later version of Hesper has migrated the database. The database
     ///   is then unchanged.
     static func run(on database: Database, to version: Int = Migrations.version) throws {

@@ -18,7 +18,7 @@ public enum PushStatements {
         "SELECT type, merged_into, deletion_date, sequence FROM tombstones WHERE scope = ?1 AND id = ?2"
     /// Finds the objects that hold a tag or attachment. Parameters: scope, ID of the tag or attachment.
     public static let holders = "SELECT object FROM members WHERE scope = ?1 AND member = ?2"
-    /// Reads the last clock, the text clock and the name of the text of each parcel of an object, newest first. Parameters: scope,
+    /// Reads three columns of the parcels of an object, newest first: last clock, text clock, name of the text. Parameters: scope,
     /// object.
     public static let textClocks = """
         SELECT last_clock, text_clock, text_name FROM edits
@@ -42,8 +42,9 @@ public enum PushStatements {
         """
     /// Deletes an object. Parameters: scope, ID.
     public static let deleteObject = "DELETE FROM objects WHERE scope = ?1 AND id = ?2"
-    /// Inserts or updates a DeletedObject. Parameters: scope, ID, type, ID of the object that it was merged into or NULL,
-    /// deletion date, sequence, size of the body in bytes, device that deleted it, date of arrival.
+    /// Inserts or updates a DeletedObject. Parameters: scope, ID, type, `merged_into`, deletion date, sequence, size of the body in
+    /// bytes, device that deleted it, date of arrival. If the object was merged into another object, `merged_into` is the ID of
+    /// that object. Otherwise it is NULL.
     public static let putTombstone = """
         INSERT INTO tombstones (scope, id, type, merged_into, deletion_date, sequence, bytes, deleted_by, arrival_date)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
@@ -53,8 +54,8 @@ public enum PushStatements {
     public static let insertMember = "INSERT OR IGNORE INTO members (scope, member, object) VALUES (?1, ?2, ?3)"
     /// Records that an object no longer holds a tag or attachment. Parameters: scope, ID of the tag or attachment, object.
     public static let deleteMember = "DELETE FROM members WHERE scope = ?1 AND member = ?2 AND object = ?3"
-    /// If no object holds an attachment, sets the date since which this is so, unless the date is already set. If an object holds
-    /// it, sets the date to NULL. Parameters: scope, attachment, current date.
+    /// Updates `unheld_since`, the date since which no object has held an attachment. If an object holds the attachment, the date
+    /// becomes NULL. Otherwise, if the date is NULL, it becomes the current date. Parameters: scope, attachment, current date.
     public static let noteHolder = """
         UPDATE blobs SET unheld_since = CASE
             WHEN EXISTS (SELECT 1 FROM members WHERE scope = ?1 AND member = ?2) THEN NULL

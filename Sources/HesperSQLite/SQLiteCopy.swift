@@ -74,7 +74,7 @@ public struct SQLiteCopy: Sendable {
     /// Prepares the copy for use as a restored database (operating.md, Restoring): migrates it to this version, starts a new
     /// epoch, and signs out every device. SQLite overwrites the removed rows.
     /// - Parameter lost: blobs that could not be restored. Their attachments are removed too, because every attachment must have
-    ///   its bytes. Devices that have such an attachment upload it and its bytes again.
+    ///   its bytes. If a device still has such an attachment, the device pushes the attachment and its bytes again.
     /// - Throws: ``StoreError``: `newerDatabase` if a later version of Hesper wrote the copy.
     public func beginNewEpoch(forgetting lost: [Blob] = []) throws {
         try mappingErrors {

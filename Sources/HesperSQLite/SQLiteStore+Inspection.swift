@@ -86,9 +86,10 @@ private struct FileInspection {
         }
     }
 
-    /// Compares the search index with the terms of the stored texts: the number of terms of each note, which ranking uses, and the
-    /// positions of all terms. The positions are compared as sums of hashes, so memory use does not grow with the index. To read
-    /// the positions in the index, each term is looked up in the same way as in a search.
+    /// Compares the search index with the terms of the stored texts. Two things are compared: the number of terms of each note, and
+    /// the positions of all terms. The number of terms is compared because ranking uses it. The positions are compared as sums of
+    /// hashes, so memory use does not grow with the index. The positions are read by looking up each term in the index, as a search
+    /// does.
     mutating func inspectTerms() throws {
         try database.execute(
             sql: """
@@ -121,8 +122,8 @@ private struct FileInspection {
         }
         if found != expected || !counts {
             findings.append(
-                "The search index does not match the terms of the notes. Stop the server and rebuild the index: "
-                    + "docs/storage.md, \"What a check verifies\", has the statement.")
+                "The search index does not match the terms of the notes. Stop the server, and rebuild the index with the "
+                    + "statement in docs/storage.md, \"What a check verifies\".")
         }
     }
 

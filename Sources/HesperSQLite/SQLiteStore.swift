@@ -149,7 +149,7 @@ public final class SQLiteStore: Store {
     public func session(of token: TokenHash) throws -> Session? { try sessions.session(of: token) }
 
     /// Closes all connections. When the last process closes the database, SQLite copies the write-ahead log into the database
-    /// file and removes it.
+    /// file and removes the log.
     /// - Throws: ``StoreError`` if a read is still running.
     public func close() throws {
         try mappingErrors {

@@ -6,8 +6,8 @@ import HesperStore
 
 /// A write transaction. SQLite runs one at a time. Its methods are in extensions, one file for each subject.
 final class SQLiteTransaction: SQLiteSnapshot, SQLTransaction {
-    /// Runs `body` in a transaction that takes the write lock at its start. A transaction that started with a read could no longer
-    /// write after another process has committed.
+    /// Runs `body` in a transaction that acquires the write lock at its start. If the lock were acquired only at the first write,
+    /// another process could commit between the first read and this write. The write would then fail.
     static func run<T>(on database: Database, _ body: (any Transaction) throws -> T) throws -> T {
         try mappingErrors {
             try database.beginTransaction(.immediate)

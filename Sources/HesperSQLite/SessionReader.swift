@@ -6,8 +6,8 @@ import Synchronization
 /// Looks up sessions by token on the caller's thread.
 ///
 /// Every request starts with such a lookup. A lookup takes less time than switching to a thread of the reader pool. Therefore this
-/// type does not use the pool, and uses a few connections of its own in turn. Each lookup is one statement and reads a new
-/// snapshot, so changes that other processes commit are visible immediately.
+/// type does not use the pool. It has a few connections of its own, and uses them in turn. Each lookup is one statement and reads
+/// a new snapshot, so changes that other processes commit are visible immediately.
 final class SessionReader: Sendable {
     private static let connections = 4
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs tasks that write, one after another. They block their thread while a commit waits for the disk.
+/// Runs the tasks that write to the database, one task at a time. While a commit waits for the disk, the task blocks its thread.
 final class WriterExecutor: TaskExecutor {
     private let queue = DispatchQueue(label: "hesper.writer")
 

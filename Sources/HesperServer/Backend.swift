@@ -51,7 +51,7 @@ struct Backend: Sendable {
         Scope(session.scope, queue: queue, installation: store.installation, quota: quota, now: now)
     }
 
-    /// The server's current time, as a clock. Devices use it to determine how much their own time differs from the server's
+    /// A ``Clock`` with the server's current time. Devices use it to determine how much their own time differs from the server's
     /// (merge.md, Clocks).
     var serverClock: Clock? {
         Clock(milliseconds: UInt64(max(now().milliseconds, 0)), node: store.installation.node)

@@ -73,13 +73,13 @@ public struct ServerSettings: Sendable {
     }
 }
 
-/// The policy for creating accounts. An invitation from the operator is valid under every policy.
+/// The policy for creating accounts. Invitations from the operator and the link for the first account are valid under every policy.
 public enum SignUpPolicy: String, Sendable, CaseIterable {
     /// Anyone may create an account.
     case open
-    /// Only users with an invitation may create an account.
+    /// Only users with an invitation may create an account. Other users are told to ask the operator for an invitation.
     case invite
-    /// Without an invitation, only the operator can create accounts. The link for the first account is valid too.
+    /// Like ``invite``, but other users are told to ask the operator for an account.
     case closed
 }
 
@@ -103,10 +103,10 @@ public struct ConnectionLimits: Sendable {
     public var uriBytes = 8 << 10
     /// The time in which the head of a request must arrive, in seconds. A connection that is idle for this time is closed.
     public var idleSeconds = 75
-    /// The time in which a body must arrive completely, in seconds. If at least ``bodyBytes`` have arrived at the end of this
-    /// time, the time starts again.
+    /// The timeout for receiving a body, in seconds. It starts again when it ends, if at least ``bodyBytes`` have arrived since
+    /// its start.
     public var bodySeconds = 120
-    /// The number of bytes of a body that must arrive in ``bodySeconds`` for that time to start again.
+    /// The minimum number of bytes of a body that must arrive in each ``bodySeconds``.
     public var bodyBytes = 1 << 20
     /// The time after which a connection is closed if the client does not read the response, in seconds.
     public var stallSeconds = 60

@@ -118,7 +118,8 @@ public protocol Snapshot: SweepSnapshot, RevocationSnapshot, WebhookSnapshot {
     func idempotencyRecord(_ keyHash: [UInt8], in scope: ScopeID) throws -> IdempotencyRecord?
     /// The import that an account has requested; nil if there is none.
     func importRecord(of scope: ScopeID) throws -> ImportRecord?
-    /// The imports of all scopes that are neither done nor failed and were created before a date, the oldest first.
+    /// The imports that were created before a date and are neither done nor failed, the oldest first. The imports may belong to any
+    /// scope.
     func unfinishedImports(before date: Timestamp, limit: Int) throws -> [UnfinishedImport]
     /// The unfinished uploads of a scope.
     func openUploads(of scope: ScopeID) throws -> [Upload]
@@ -137,7 +138,7 @@ public protocol Snapshot: SweepSnapshot, RevocationSnapshot, WebhookSnapshot {
 
 /// A write transaction.
 public protocol Transaction: Snapshot, SweepTransaction, RevocationTransaction, WebhookTransaction {
-    /// Runs `body` in a savepoint. If `body` throws, only the changes that it made are rolled back.
+    /// Runs `body` in a savepoint. If `body` throws, only the changes that `body` made are rolled back.
     func savepoint<T>(_ body: () throws -> T) throws -> T
 
     // MARK: Accounts and devices
@@ -199,13 +200,13 @@ public protocol Transaction: Snapshot, SweepTransaction, RevocationTransaction, 
     /// Deletes the row of an upload.
     /// - Returns: whether the upload existed.
     func deleteUpload(_ id: UniqueID, in scope: ScopeID) throws -> Bool
-    /// Inserts the import of a scope, which must have none.
+    /// Inserts the import of a scope. The scope must not already have an import.
     func insert(_ record: ImportRecord, in scope: ScopeID) throws
     /// Stores the state, the progress, the results and the sender of an import.
     /// - Parameter state: the state that the stored import must have.
     /// - Returns: false if the import was deleted, or has another state.
     func update(_ record: ImportRecord, in scope: ScopeID, from state: ImportRecord.State) throws -> Bool
-    /// Stores ``ImportRecord/attempts``. ``update(_:in:from:)`` resets it.
+    /// Sets ``ImportRecord/attempts``. ``update(_:in:from:)`` sets this number to 0.
     func setImportAttempts(_ count: Int64, of id: UniqueID, in scope: ScopeID) throws
     func setImportProgress(_ done: Int64, of total: Int64, _ id: UniqueID, in scope: ScopeID) throws
     /// Deletes the row of an import.

@@ -7,9 +7,10 @@ struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check the database and all attachments for damage.",
         discussion: """
-            Checks the database file and the checksums of all edits. Compares every account's objects, digests, tag names, \
-            search terms, and references to tags and attachments with the account's edits. Reads all attachments and compares \
-            their SHA-256. Findings are printed to stdout, one per line. The exit status is 1 if there are any.
+            Checks the database file and the checksums of all edits. For every account, computes the objects, digests, tag \
+            names, search terms, and references to tags and attachments from the edits, and compares them with those in the \
+            database. Reads all attachments and compares their SHA-256. Findings are printed to stdout, one per line. The exit \
+            status is 1 if there are any.
             """)
 
     @Flag(name: .customLong("no-attachments"), help: "Do not read the attachments.")
@@ -76,8 +77,8 @@ struct Check: AsyncParsableCommand {
         if orphans.count > 0 {
             let files = orphans.count == 1 ? "1 file" : "\(orphans.count) files"
             Terminal.printLine(
-                "\(files) with \(orphans.byteCount) bytes not assigned to any attachment. The server removes files that "
-                    + "it wrote itself after 30 days.")
+                "\(files) with \(orphans.byteCount) bytes not assigned to any attachment. After 30 days, the server "
+                    + "removes those that it wrote itself.")
         }
         return findings
     }

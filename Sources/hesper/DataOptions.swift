@@ -9,8 +9,8 @@ struct DataOptions: SettingOptions {
     @Option(.databaseConnections) var databaseConnections: String?
     @OptionGroup var locationOptions: LocationOptions
 
-    /// The settings of a command other than `serve`. The settings of the installed service are used if no option or variable
-    /// selects the data and the default data folder does not exist.
+    /// The settings of a command other than `serve`. The settings of the installed service are ignored if an option or a variable
+    /// selects the data, or if the default data folder exists. In all other cases they are used.
     /// - Throws: ``Failure``, which names the invalid setting and its source.
     func settings(_ flags: [Setting: [String]] = [:]) throws -> Settings {
         if !selectsData, let service = InstalledService() { try service.addToEnvironment() }

@@ -2,8 +2,8 @@ import Foundation
 
 /// Prompts for a secret without echoing the input.
 enum SecretPrompt {
-    /// The terminal settings before echo was disabled. Access is safe, because the variable is written only before the signal
-    /// handler that reads it is installed.
+    /// The terminal settings before echo was disabled. The signal handler reads this variable. Access is safe, because the handler
+    /// is installed only after the variable was written.
     nonisolated(unsafe) private static var before = termios()
 
     /// Prompts for a secret on the terminal.

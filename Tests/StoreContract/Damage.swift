@@ -47,7 +47,7 @@ public struct Damage: Sendable, CustomStringConvertible {
             "The size or digest of attachment PICTURE differs from that of its recorded bytes."),
         Damage("UPDATE scopes SET blob_bytes = 4", "The attachments have 3 bytes, but 4 are recorded."),
         Damage("UPDATE scopes SET parcel_bytes = 4", "bytes, but 4 are recorded."),
-        Damage("UPDATE blobs SET unheld_since = NULL", "Attachment PICTURE is not held by an object, but"),
+        Damage("UPDATE blobs SET unheld_since = NULL", "No object holds attachment PICTURE, but"),
         Damage("DELETE FROM blobs", "Attachment PICTURE exists, but its bytes are not recorded."),
         Damage("UPDATE blobs SET attachment = (SELECT id FROM tombstones)", "DEAD is deleted, but its bytes are not."),
     ]

@@ -171,14 +171,14 @@ import X509
 
     // MARK: No automatic replacement of the authority
 
-    @Test(arguments: ["authority.key is missing", "cannot read it", "it was created without the name example.org"])
+    @Test(arguments: ["authority.key is missing", "it cannot be read", "it was created without the name example.org"])
     func unusableAuthorityIsNotReplaced(_ reason: String) async throws {
         _ = try await own().prepare(now: now)
         let tls = folder.url.appending(path: "tls")
         var names: [String] = []
         switch reason {
         case "authority.key is missing": try FileManager.default.removeItem(at: tls.appending(path: "authority.key"))
-        case "cannot read it":
+        case "it cannot be read":
             try FileManager.default.removeItem(at: tls.appending(path: "authority.key"))
             try FileManager.default.copyItem(
                 at: tls.appending(path: "server.key"), to: tls.appending(path: "authority.key"))

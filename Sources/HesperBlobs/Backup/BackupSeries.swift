@@ -45,8 +45,8 @@ public struct BackupSeries: Sendable {
         }
     }
 
-    /// Creates a backup. When the backup is complete and durable, it gets its dated name. The folder of the series must exist: if
-    /// it were created here while its disk is not mounted, the backup would be written to another disk.
+    /// Creates a backup. When the backup is complete and durable, it gets its dated name. The folder of the series must exist. It
+    /// is not created here, because its disk may not be mounted. A new folder would then be on another disk.
     /// - Parameter make: writes the backup to `folder`. It may create hard links to the bytes in `earlier`, the latest complete
     ///   backup, which is nil if there is none.
     /// - Throws: ``BackupInUse`` if another process creates or removes a backup, or an error of `make`.
@@ -66,12 +66,12 @@ public struct BackupSeries: Sendable {
         return withExtendedLifetime(lock) { entry }
     }
 
-    /// Keeps the newest backups, including `newest`, and removes the other complete backups. A backup that is being read is not
-    /// removed; the next call may remove it.
+    /// Keeps `count` complete backups, and removes the others. Backups with a later date than `newest` are removed first, because
+    /// they were made while the clock was wrong. Then the oldest backups are removed. A backup that is being read is not removed;
+    /// the next call may remove it.
     /// - Parameters:
     ///   - count: the number of backups to keep, including `newest`.
-    ///   - newest: the backup that was just created. Backups with a later date than `newest` were made while the clock was wrong,
-    ///     so they are removed first.
+    ///   - newest: the backup that was just created. It is always kept.
     /// - Returns: the removed backups.
     public func removeAll(but count: Int, newest: Entry) async throws -> [Entry] {
         let lock = try await pool.run { try FolderLock(path) }

@@ -19,8 +19,8 @@ public final class FolderLock: Sendable {
     }
 
     deinit {
-        // Closing the descriptor would not release the lock yet if another thread is starting a process at the same time: that
-        // process has a copy of the descriptor until it executes its program.
+        // Closing the descriptor may not release the lock at once. If another thread is starting a process, the new process has a
+        // copy of the descriptor until it executes its program. Therefore the lock is released explicitly.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

@@ -34,14 +34,14 @@ struct S3Failure: Error, Sendable {
         return ["Quota", "StorageFull", "InsufficientStorage"].contains { code.contains($0) }
     }
 
-    /// The corresponding error for callers outside this module. An error that an operator can fix is reported as unavailable, so
-    /// that the operation is retried later.
+    /// The corresponding error for callers outside this module. An error that the operator can correct becomes
+    /// ``StoreError/unavailable(_:)``, so that the operation is retried later.
     var storeError: StoreError {
         if isFull { return .full(description) }
         switch status {
         case .rangeNotSatisfiable: return .damaged("\(description): the object is shorter than expected")
-        // If the session token has expired, S3 responds to HEAD with the status 400 and without a code. This response is therefore
-        // not a permanent failure.
+        // If the session token has expired, S3 responds to HEAD with the status 400 and no error code. Therefore the status 400
+        // without an error code is not treated as a permanent failure.
         case .badRequest where code != nil && !isTransient && !isAboutCredentials, .methodNotAllowed, .lengthRequired,
             .notImplemented:
             return .failed(description)

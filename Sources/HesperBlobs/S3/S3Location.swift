@@ -9,8 +9,8 @@ import Foundation
 /// - `AWS_REGION` or `AWS_DEFAULT_REGION`: the region. If an endpoint is set, the default is `us-east-1`.
 /// - `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`: the URL of a service other than Amazon S3, with `http://` or `https://`.
 /// - `HESPER_S3_PATH_STYLE`: `true` if the path of a request contains the bucket, `false` if the host name contains the bucket. The
-///   default is `true` if an endpoint is set, or if the name of the bucket contains dots, because the TLS certificate of Amazon S3
-///   does not cover such host names. Otherwise, the default is `false`.
+///   default is `true` if an endpoint is set, or if the name of the bucket contains dots. Otherwise, the default is `false`. (If
+///   the name of a bucket contains dots, the TLS certificate of Amazon S3 does not cover the host name of the bucket.)
 ///
 /// A variable that is set to an empty string is treated as not set.
 public struct S3Location: Sendable, Equatable {

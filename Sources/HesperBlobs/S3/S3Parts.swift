@@ -10,8 +10,8 @@ struct S3Parts<Bytes: AsyncSequence> where Bytes.Element == ByteBuffer {
     private let size: (Int) -> Int?
     private(set) var count = 0
 
-    /// - Parameter size: returns the size in bytes of the part with the given number, which starts at 1; nil if the number is too
-    ///   large.
+    /// - Parameter size: returns the size in bytes of the part with the given number; nil if the number is too large. The first
+    ///   part has the number 1.
     init(_ bytes: Bytes, size: @escaping (Int) -> Int? = S3PartSize.size) {
         self.bytes = bytes.makeAsyncIterator()
         self.size = size

@@ -9,7 +9,7 @@ struct S3Upload: Sendable {
     let key: String
     let id: String
 
-    /// The timeout of a request that sends a part, possibly over a slow connection, and of the request that combines the parts.
+    /// The timeout of the requests that upload a part or combine the parts. It is long, because the connection may be slow.
     private static let deadline = TimeAmount.minutes(10)
 
     static func begin(_ key: String, by client: S3Client) async throws -> S3Upload {
@@ -46,8 +46,8 @@ struct S3Upload: Sendable {
                     .POST, key, query: [("uploadId", id)], headers: ["Content-Type": "application/xml"],
                     body: ByteBuffer(string: body)), within: S3Upload.deadline)
         } catch let failure as S3Failure where failure.status == .notFound {
-            // If the upload no longer exists, an earlier attempt may have completed it, although the response to that attempt was
-            // lost.
+            // If the upload no longer exists, an earlier attempt may have completed it, but the response to that attempt was lost.
+            // In that case the object has the expected size.
             guard try await S3Object(client: client, key: key).byteCount() == byteCount else { throw failure }
         }
     }

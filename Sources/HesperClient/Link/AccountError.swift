@@ -5,7 +5,8 @@ internal import HesperModel
 public enum AccountError: Error, Equatable, Sendable {
     /// The address is not the URL of a server, such as `https://notes.example.org`.
     case invalidServer(String)
-    /// The address begins with `http:`. Passwords are only sent over HTTPS, except to this machine.
+    /// The address begins with `http:`. This is allowed only for a server on this machine, because passwords would be sent without
+    /// encryption.
     case insecureServer(String)
     /// The server could not be reached. The associated value is the reason.
     case offline(String)
@@ -47,7 +48,7 @@ extension AccountError: LocalizedError, CustomStringConvertible {
         case .offline(let reason): "The server could not be reached. \(reason)"
         case .notHesper: "There is no Hesper server at this address."
         case .serverTooOld(let missing):
-            "This server is too old for this app. It must be updated by its operator (missing: "
+            "This server is too old for this app. The operator must update the server (missing: "
                 + "\(missing.joined(separator: ", ")))."
         case .wrongPassword: "The e-mail address or the password is wrong."
         case .tooManyAttempts(let retryAfter):

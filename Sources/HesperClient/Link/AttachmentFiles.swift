@@ -38,7 +38,7 @@ package struct AttachmentFile: Sendable, Equatable {
 
 package enum AttachmentFilesError: Error, Equatable {
     case missing
-    /// The bytes cannot be appended, because the file is finished or the given offset is not its size.
+    /// The bytes cannot be appended, because the file is finished, or because the given offset is not the size of the file.
     case wrongOffset
     /// A file does not have the size or the hash that its attachment states. The associated value contains the size and hash that
     /// the file has.

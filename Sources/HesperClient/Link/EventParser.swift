@@ -3,8 +3,8 @@
 ///     var parser = EventParser()
 ///     for chunk in chunks { for event in try parser.consume(chunk) { … } }
 ///
-/// An event without data is not returned, as the standard requires. There is one exception: the server states the delay
-/// before a reconnection in an event that has only the field `retry`, and this event is returned with an empty name.
+/// As the standard requires, an event without data is not returned. There is one exception: an event that has only the field
+/// `retry` is returned with an empty name. The server uses such an event to state the delay before a reconnection.
 package struct EventParser: Sendable {
     /// The maximum size of an event, in bytes. The largest events contain a page of changes. The server ends a page when it exceeds
     /// 256 KiB, but the last object of the page may have any size.

@@ -5,7 +5,7 @@ package final class MemoryAttachmentFiles: AttachmentFiles {
     private let files = Locked<[UniqueID: (bytes: [UInt8], isFinished: Bool)]>([:])
     private let capacity: Int
 
-    /// Creates a storage without files.
+    /// Creates an empty storage.
     /// - Parameter capacity: the maximum number of bytes of all files. A write that would exceed this number fails as on a full
     ///   disk.
     package init(capacity: Int = .max) { self.capacity = capacity }

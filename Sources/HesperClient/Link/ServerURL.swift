@@ -16,8 +16,8 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Parses an address.
-    /// - Throws: ``Invalid`` if it does not begin with `https:`, or has a user, a path, a query or a fragment. `http:` is allowed
-    ///   for loopback addresses, because requests to them do not leave the machine.
+    /// - Throws: ``Invalid`` if the address does not begin with `https:`, or has a user, a path, a query or a fragment. For a
+    ///   loopback address, `http:` is allowed too, because requests to it do not leave the machine.
     package init(_ text: String) throws(Invalid) {
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
             let host = parts.host?.lowercased(), !host.isEmpty, parts.user == nil, parts.password == nil,

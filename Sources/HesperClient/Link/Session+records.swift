@@ -4,9 +4,9 @@ extension RecordsTransaction {
 
     /// Makes this local copy a device of an account, after signing up or signing in.
     ///
-    /// Unsent edits keep their clocks. If the database file was copied from another device, both devices may send the same edits,
-    /// and the server recognizes equal edits by their clocks. If the server has refused a clock because the other device had used
-    /// it for a different edit, the unsent edits get new clocks.
+    /// Unsent edits usually keep their clocks. If the database file was copied from another device, both devices may send the same
+    /// edits, and the server recognizes equal edits by their clocks. There is one exception: if the server refused a clock because
+    /// another device had used it for a different edit, all unsent edits get new clocks.
     /// - Throws: ``AccountError/otherAccount(_:)`` if the local copy belongs to another account (clients.md, rule 13).
     package func begin(_ session: Session) throws {
         if let standing = try self.session, standing.account != session.account {

@@ -21,7 +21,7 @@ package final class URLSessionTransport: Transport {
         /// The maximum size of a response body, in bytes. The response to a push contains the objects that the push names (at most
         /// 32 MiB), a page of changes (about 4 MiB), and the results of the push.
         package var bodyBytes = 64 << 20
-        /// The maximum number of buffered events. If more arrive before they are read, the stream ends.
+        /// The maximum number of buffered events. If an event arrives while the buffer is full, the stream ends.
         package var waitingEvents = 64
 
         package init() {}
@@ -276,7 +276,8 @@ private final class Exchanges: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping (InputStream?) -> Void
     ) {
-        // `fail` runs in a Swift task, because this method is called on the queue on which URLSession ends its own tasks.
+        // `fail` cancels the URLSession task. URLSession calls this method on the queue on which it also ends its tasks. Therefore
+        // `fail` is called from a separate Swift task.
         Task { fail(task, NoResponse("The connection ended before the response did.")) }
         completionHandler(nil)
     }

@@ -23,8 +23,9 @@ public struct Condition<Object: SyncedObject>: Sendable {
 
 /// The information about the local copy that a predicate needs.
 package struct QueryContext {
-    /// Takes the ID of a tag or an attachment, and returns the IDs under which a note may hold it: the same ID and, for a tag, the
-    /// IDs of the tags that were merged into it. Returns no IDs if the tag or attachment is not live (merge.md, Membership).
+    /// Takes the ID of a tag or an attachment, and returns all IDs by which a note may refer to it: the given ID and, for a tag,
+    /// the IDs of the tags that were merged into this tag. Returns no IDs if the tag or attachment is not live (merge.md,
+    /// Membership).
     package var sources: (UniqueID) throws -> [UniqueID]
 
     package init(sources: @escaping (UniqueID) throws -> [UniqueID] = { [$0] }) { self.sources = sources }

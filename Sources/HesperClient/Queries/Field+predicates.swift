@@ -33,22 +33,22 @@ extension Field {
         _ values: some Sequence<Wrapped?>
     ) -> Condition<Object> where Value == Wrapped? { among(values) }
 
-    /// Whether the property has a value, and it is less than `right`.
+    /// Whether the property has a value that is less than `right`.
     public static func < <Wrapped: MergedScalar & Comparable>(
         left: Self, right: Wrapped
     ) -> Condition<Object> where Value == Wrapped? { left.compare(.less, right) }
 
-    /// Whether the property has a value, and it is less than or equal to `right`.
+    /// Whether the property has a value that is less than or equal to `right`.
     public static func <= <Wrapped: MergedScalar & Comparable>(
         left: Self, right: Wrapped
     ) -> Condition<Object> where Value == Wrapped? { left.compare(.lessOrEqual, right) }
 
-    /// Whether the property has a value, and it is greater than `right`.
+    /// Whether the property has a value that is greater than `right`.
     public static func > <Wrapped: MergedScalar & Comparable>(
         left: Self, right: Wrapped
     ) -> Condition<Object> where Value == Wrapped? { left.compare(.greater, right) }
 
-    /// Whether the property has a value, and it is greater than or equal to `right`.
+    /// Whether the property has a value that is greater than or equal to `right`.
     public static func >= <Wrapped: MergedScalar & Comparable>(
         left: Self, right: Wrapped
     ) -> Condition<Object> where Value == Wrapped? { left.compare(.greaterOrEqual, right) }

@@ -3,10 +3,9 @@ internal import HesperModel
 
 /// Finds the name of a record's property for a key path.
 ///
-/// A key path does not contain the name of its property. Therefore this type has one record for each property, in which only that
-/// property differs from its default. To find the name for a key path, the value at the key path in each of these records is
-/// compared with the value at the same key path in the default record. If the values differ, the key path leads to the property for
-/// which the record was made.
+/// A key path does not contain the name of its property. Therefore this type makes one record for each property. In that record,
+/// only that property has a value other than its default. To find the name for a key path, the key path is applied to each of these
+/// records and to the default record. If the two values differ, the key path leads to the property for which the record was made.
 struct RecordShape<Record: MergedRecord>: Sendable {
     private let base: Record
     private let variants: [(name: String, record: Record)]
@@ -91,8 +90,9 @@ struct RecordShape<Record: MergedRecord>: Sendable {
 private let recordShapes = Locked<[ObjectIdentifier: any Sendable]>([:])
 
 extension MergedRecord {
-    /// The names of the properties that ``RecordShape`` cannot recognize by a value: enums that are not `CaseIterable`. If there is
-    /// only one, predicates can refer to it, because a key path that leads to no other property must lead to this one.
+    /// The names of the properties that ``RecordShape`` cannot recognize by a value. Their types are enums that are not
+    /// `CaseIterable`. If there is exactly one such property, predicates can refer to it: a key path that leads to none of the
+    /// recognized properties leads to it.
     static var unnamedProperties: [String] { RecordShape<Self>.shared.unnamed }
 }
 

@@ -22,7 +22,7 @@ extension Cell {
     }
 }
 
-/// The names of the attributes that this library uses, as in receipts and digests.
+/// The names of the attributes that this library uses. Receipts and digests contain these names too.
 package enum AttributeName {
     package static let text = "text"
     package static let name = "name"
@@ -46,7 +46,7 @@ package enum AttributeName {
     /// Whether an attribute is a text that the server merges: the text of a note, or a text of an app's object.
     package static func isText(_ attribute: String) -> Bool { attribute == text || attribute.hasPrefix("texts.") }
 
-    /// The attachment that an object holds if this register has this value; nil if there is none.
+    /// The attachment to which a register with this name and value refers; nil if it refers to none.
     package static func heldAttachment(_ attribute: String, _ value: Value?) -> UniqueID? {
         guard attribute.hasPrefix("attachments.") || attribute.hasPrefix("files.") else { return nil }
         return Attribute(attribute)?.heldAttachment(value)

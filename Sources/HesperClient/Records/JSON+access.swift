@@ -40,7 +40,7 @@ extension JSON {
     }
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The text of a JSON object whose members `body` writes.
+    /// Returns the text of a JSON object. `body` writes the members of the object.
     static func text(_ body: (inout JSONWriter) -> Void) -> String {
         var writer = JSONWriter(capacity: 256)
         writer.object(body)

@@ -3,17 +3,17 @@ package import HesperModel
 /// A deletion that the server has not acknowledged.
 package struct LocalDeletion: Sendable, Equatable {
     package var deleted: DeletedObject
-    /// The time until which the deletion can be undone and is not sent; nil if it is being sent.
+    /// The deletion can be undone until this time, and is then sent. Nil if the deletion is already being sent.
     package var heldUntil: Timestamp?
     /// The versions of the object's texts that the user saw, by attribute (clients.md, rule 4). A text that is not listed was not
     /// seen. Nil if all texts count as seen, or if the object cannot have texts.
     package var seenTexts: [String: SeenText]?
 
     package struct SeenText: Sendable, Equatable {
-        /// The clock of the text that the user saw; nil if the server has acknowledged none.
+        /// The clock of the newest acknowledged text that the user saw. Nil if the user saw only unacknowledged texts, or no text.
         package var clock: Clock?
-        /// The clocks of the texts that this device wrote after `clock` and that the server has not acknowledged, but may have
-        /// received.
+        /// The clocks of this device's unacknowledged texts, which were written after the text with the clock `clock`. The server
+        /// may have received them.
         package var after: [Clock] = []
 
         package init(clock: Clock? = nil, after: [Clock] = []) {
@@ -27,9 +27,8 @@ package struct LocalDeletion: Sendable, Equatable {
         self.heldUntil = heldUntil
     }
 
-    /// The maximum number of milliseconds from now for which a deletion can be held. It is greater than
-    /// ``StoreWriter/deletionDelay``. If a deletion would be held for longer, the wall clock was set back after the deletion was
-    /// made, so the deletion is due at once.
+    /// If `heldUntil` is more than this number of milliseconds in the future, the wall clock was set back after the deletion was
+    /// made. The deletion is then due at once. The number is greater than ``StoreWriter/deletionDelay``.
     private static let longestHold: Int64 = 60_000
 
     /// Whether the deletion can no longer be undone.

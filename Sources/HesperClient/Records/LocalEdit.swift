@@ -21,8 +21,8 @@ package struct LocalEdit: Sendable, Equatable {
         package var base: Base?
         /// The clocks of texts that were sent and whose receipts have not arrived.
         package var after: [Clock] = []
-        /// The text that was sent last; nil until `after` is full. While it is set, this text is sent again instead of a newer
-        /// text, because `after` has no room for another clock.
+        /// The text that was sent last, if `after` is full; otherwise nil. A full list has no room for the clock of a newer text.
+        /// Therefore the last text is sent again instead of the newer text.
         package var last: Sent?
         /// Whether the text was moved to another object. If so, the text of the base is sent too, because the clock alone does not
         /// identify the base in the other object.
@@ -51,8 +51,8 @@ package struct LocalEdit: Sendable, Equatable {
 
     package var cell: Cell { Cell(value, at: clock) }
 
-    /// Whether the edit sets a text, or an app-defined attribute to a string. Such an edit is held when the account is full,
-    /// while other edits of the object are sent again (clients.md, rule 14).
+    /// Whether the edit sets a text, or sets an app-defined attribute to a string. If the account is full, such an edit is held.
+    /// The other edits of the object are sent again (clients.md, rule 14).
     func isLarge(_ attribute: String) -> Bool {
         guard case .string = value else { return false }
         return AttributeName.isText(attribute) || attribute.hasPrefix("attributes.")

@@ -35,7 +35,7 @@ package struct LocalObject: Sendable, Equatable {
         self.type = type
     }
 
-    /// The names of the object's texts, in order.
+    /// The names of the object's texts, sorted by name.
     package var texts: [String] {
         Set(registers.keys).union(edits.keys).filter(AttributeName.isText).sorted()
     }

@@ -2,8 +2,8 @@ package import HesperModel
 
 /// Tags and attachments of a note (merge.md, Membership).
 extension RecordsTransaction {
-    /// The ID of the live object for an ID: the same ID or, for a tag that was merged, the ID of the tag into which it was merged.
-    /// Nil if the object is deleted or unknown.
+    /// Returns the ID of the live object to which an ID refers. This is the given ID or, if a tag with this ID was merged into
+    /// another tag, the ID of that other tag. Returns nil if the object is deleted or unknown.
     package func resolve(_ id: UniqueID, type: String) throws -> UniqueID? {
         var current = id
         // Each step follows one merge of tags. The number of steps is limited as in merge.md, because a faulty server may send
@@ -24,8 +24,8 @@ extension RecordsTransaction {
     }
 
     /// The live members of a note, in the order of their clocks. A tag has several registers if other tags were merged into it. The
-    /// register with the greatest clock then determines whether the tag is a member. If several registers have this clock, the tag
-    /// is a member if one of them is true.
+    /// register with the greatest clock then determines whether the tag is a member. If several registers have this clock, the
+    /// value true takes precedence.
     /// - Parameter section: `tags` or `attachments`.
     package func members(of note: LocalObject, _ section: String) throws -> [UniqueID] {
         let prefix = section + "."

@@ -144,7 +144,8 @@ package final class RecordsTransaction {
         return nil
     }
 
-    /// Calls `body` with each object of a type that has unsent changes, in the order of the rows, until `body` returns false.
+    /// Calls `body` with each object of a type, in the order of the rows, until `body` returns false. Objects without unsent
+    /// changes are skipped.
     package func forEachPending(_ type: String, _ body: (LocalObject) throws -> Bool) throws {
         let sql =
             "SELECT id, body, clocks, pending FROM \(LocalDatabase.table(type)) WHERE pending IS NOT NULL ORDER BY row"
@@ -211,7 +212,8 @@ package final class RecordsTransaction {
             object.edits[attribute] = LocalEdit(value, at: clock)
             return clock
         }
-        // An unsent text keeps its base, because the server has the base, but not the texts in between (clients.md, rule 3).
+        // If the text already has an unsent edit, the new edit has the same base as that edit. The server has the base, but may not
+        // have the unsent text (clients.md, rule 3).
         var descent = object.edits[attribute]?.descent
         if descent == nil {
             var base: LocalEdit.Base?

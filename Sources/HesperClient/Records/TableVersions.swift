@@ -1,7 +1,7 @@
 internal import GRDB
 
-/// Counts the changes of each table in the database file, so that a process can detect the changes of other processes. SQLite reports
-/// that another process wrote to the file, but not to which tables.
+/// Counts the changes of each table in the database file, so that a process can detect the changes of other processes. SQLite
+/// reports that another process wrote to the file. It does not report which tables were changed.
 final class TableVersions: Sendable {
     private struct State {
         /// The count of changes of each table, as far as this process knows it.
@@ -59,7 +59,8 @@ extension LocalDatabase {
     /// - Returns: the changed tables.
     @discardableResult
     package func noticeOtherProcesses() async throws -> [String] {
-        // No transaction is begun to compare the versions, because it would lock the database file for other processes each time.
+        // The versions are compared outside of a transaction. A transaction would lock the database file for other processes at
+        // each call.
         try await writer.writeWithoutTransaction { [tableVersions] database in
             let tables = try tableVersions.changesOfOthers(database)
             if !tables.isEmpty {

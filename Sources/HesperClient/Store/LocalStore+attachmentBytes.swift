@@ -19,7 +19,7 @@ extension ReadTransaction {
             hasBytes: try reader.records.hasBytes(id.uniqueID), isSent: object?.isAcknowledged ?? true)
     }
 
-    /// The IDs of all attachments in a note, even of attachments that have not arrived on this device or were deleted.
+    /// The IDs of all attachments in a note, including attachments that were deleted or have not arrived on this device.
     package func attachmentIDs(of note: ObjectID<Note>) throws -> [Attachment.ID] {
         guard let object = try reader.records.object(note.uniqueID, type: TypeName.note) else { return [] }
         return object.visible.compactMap { attribute, cell in
@@ -109,8 +109,8 @@ extension LocalStore {
 }
 
 extension RecordsTransaction {
-    /// The names of the files that must be kept: the files with the bytes of attachments, and the files of transfers. The file of a
-    /// transfer may be complete although this is not recorded yet.
+    /// The names of the files that must be kept: the files with the bytes of attachments, and the files of transfers. The files of
+    /// transfers are included, because a download finishes its file before it records this in the database.
     fileprivate func usedFiles() throws -> Set<UniqueID> {
         let sql = "SELECT file FROM bytes UNION SELECT id FROM transfers"
         guard try database.tableExists("transfers") else { return [] }

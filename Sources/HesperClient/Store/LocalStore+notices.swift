@@ -19,8 +19,8 @@ public struct SyncNotice: Identifiable, Sendable, Equatable {
     public let kind: Kind
     public let objectType: String
     public let objectID: UUID
-    /// The name of the text that was merged: `text` of a note, `texts.method` of an object with a property `method`. Nil for other
-    /// kinds.
+    /// The name of the text that was merged. It is `text` for a note, and `texts.method` for the property `method` of an app's
+    /// object. Nil for other kinds of notices.
     public let attribute: String?
     /// The object that now contains the texts, which has the same type; nil for ``Kind/merged``.
     public let continuation: UUID?

@@ -33,8 +33,8 @@ extension LocalStore {
     /// - Parameters:
     ///   - server: the address of the server. It must begin with `https://`, except for a server on this machine.
     ///   - deviceName: the device's name in the list of devices; nil for the host name.
-    /// - Throws: ``AccountError``; ``AccountError/otherAccount(_:)`` if the local copy belongs to another account, until
-    ///   it is erased with ``signOut(erasing:)``.
+    /// - Throws: ``AccountError``; ``AccountError/otherAccount(_:)`` if the local copy belongs to another account. In this case,
+    ///   first erase the local copy with ``signOut(erasing:)``.
     public func signIn(to server: String, email: String, password: String, deviceName: String? = nil) async throws {
         let accounts = try accounts(server)
         _ = try await accounts.serverInfo()

@@ -118,7 +118,7 @@ public final class LocalStore: Sendable {
         return result
     }
 
-    /// Runs a transaction, and starts a round of sync if there is something to send afterwards.
+    /// Runs a transaction. If the transaction made changes that must be sent, starts a round of sync.
     private func perform<Result: Sendable>(_ body: @Sendable (StoreWriter) throws -> Result) async throws -> Result {
         let (result, hasNewEdits) = try await database.performWrite { [objectTypes] records in
             let result = try body(StoreWriter(StoreReader(records, objectTypes: objectTypes)))

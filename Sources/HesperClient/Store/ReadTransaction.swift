@@ -147,8 +147,8 @@ final class Membership {
         return target
     }
 
-    /// The IDs under which a note may hold the tag or attachment with this ID: the same ID and, for a tag, the IDs of the tags that
-    /// were merged into it. No IDs if the tag or attachment is not live.
+    /// Returns all IDs by which a note may refer to the tag or attachment with this ID: the given ID and, for a tag, the IDs of the
+    /// tags that were merged into this tag. Returns no IDs if the tag or attachment is not live.
     func sources(of id: UniqueID) throws -> [UniqueID] {
         guard try target(of: id) == id else { return [] }
         var found = [id]

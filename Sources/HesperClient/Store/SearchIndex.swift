@@ -31,7 +31,8 @@ struct SearchIndex {
     /// - Returns: whether more rows may have to be indexed.
     func update(_ records: RecordsTransaction, atMost limit: Int = 500) throws -> Bool {
         let known = try indexedAttributes(records)
-        // Versions of an app with different properties may share the database file, so the index covers the properties of all versions.
+        // Several versions of an app may use the database file and declare different properties. The index covers the properties of
+        // all these versions.
         let all = Set(known).union(attributes).sorted()
         if all != known { try create(all, records) }
         let texts = all.map { "coalesce(\(Column.json($0)), '')" }.joined(separator: " || char(10) || ")
@@ -100,7 +101,7 @@ struct SearchIndex {
 }
 
 extension LocalStore {
-    /// The notes that contain the words of a query, as `GET /v1/search` of the server finds them.
+    /// The notes that contain the words of a query. A query has the same syntax as in `GET /v1/search` of the server.
     ///
     ///     let notes = try await store.search("leek \"potato soup\"")
     ///

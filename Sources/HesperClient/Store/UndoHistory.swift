@@ -48,10 +48,12 @@ final class UndoHistory: Sendable {
     /// The entries of the last transaction to undo or to redo.
     func last(isRedo: Bool) -> [UndoEntry]? { state.withLock { isRedo ? $0.undone.last : $0.done.last } }
 
-    /// After an undo, removes the last transaction that can be undone, and adds its reversal as one that can be redone. After a
-    /// redo, removes the last transaction that can be redone, and adds its reversal as one that can be undone.
-    /// - Parameter remade: the objects that the reversal created again, by their former IDs. The remaining entries of the history are
-    ///   changed to refer to the new objects.
+    /// Updates the history after an undo or a redo. After an undo, removes the last transaction in `done`, and adds `step` to
+    /// `undone`. After a redo, removes the last transaction in `undone`, and adds `step` to `done`.
+    /// - Parameters:
+    ///   - step: the changes that the undo or redo made.
+    ///   - remade: the objects that the undo or redo created again, by their former IDs. The remaining entries of the history are
+    ///     changed to refer to the new objects.
     func reversed(isRedo: Bool, by step: [UndoEntry], remade: [UniqueID: Remade]) {
         state.withLock { state in
             _ = isRedo ? state.undone.popLast() : state.done.popLast()
@@ -142,8 +144,8 @@ extension StoreWriter {
             return created
         }
         if let value = defaults(record.type, attribute) { return value }
-        // The register belongs to an element of a set. If the element is an ID or a number, the register's value is a Boolean, and
-        // `false` removes the element. If the element is any other text, null removes it (`ElementRegister`).
+        // The register belongs to an element of a set. For an ID or a number, the register's value is a Boolean, and `false`
+        // removes the element. For a text that is not an ID, null removes the element (`ElementRegister`).
         if case .bool = after { return .bool(false) }
         return .null
     }

@@ -69,8 +69,8 @@ private enum UnsentRows {
         }
     }
 
-    /// Reads a table from its beginning. If a page cannot be read, reads the table also from its end, back to a page that cannot be
-    /// read. No index is used, because it may be damaged too.
+    /// Reads a table from its beginning. If a page cannot be read, also reads the table backwards from its end, until a page cannot
+    /// be read. No index is used, because it may be damaged too.
     private static func rows(
         of table: String, _ columns: String, _ database: Database, _ line: (Row) -> JSON?
     ) -> [JSON] {

@@ -30,7 +30,7 @@ public struct WriteTransaction {
     // MARK: Writing
 
     /// Adds a new object.
-    /// - Returns: the object as it was stored. To change the object again, change this value and save it, not the argument.
+    /// - Returns: the object as it was stored. To change the object again, change and save this value instead of the argument.
     /// - Throws: ``StoreError/idIsTaken(objectType:id:)`` if there is or was an object with this ID;
     ///   ``StoreError/invalidValue(_:)`` if a value is out of range.
     @discardableResult
@@ -42,9 +42,9 @@ public struct WriteTransaction {
     ///
     ///     try tx.update(soup.id) { $0.title = "Leek soup"; $0.cooked += 1 }
     ///
-    /// Only the properties that differ afterwards are written. To write a text that was read earlier and edited since,
-    /// use ``save(_:)``, which merges it. With this method, the text would replace the changes that have arrived since
-    /// it was read.
+    /// Only the properties that `edit` changes are written. To write a text that was read and edited before this call, use
+    /// ``save(_:)``, which merges the text with changes that have arrived since it was read. This method would overwrite these
+    /// changes.
     /// - Returns: the object as it was stored.
     /// - Throws: ``StoreError/notFound(objectType:id:)`` if there is no such object.
     @discardableResult
@@ -57,16 +57,16 @@ public struct WriteTransaction {
     /// Writes the properties of an object that were changed since it was read, and leaves all other properties as they are. A text
     /// is merged with the changes that arrived since it was read. If the object was not read from the store and does not exist, it
     /// is added.
-    /// - Returns: the object as it is now, with the changes of other devices. To change the object again, change this value and
-    ///   save it, not the argument.
+    /// - Returns: the object as it is now, with the changes of other devices. To change the object again, change and save this
+    ///   value instead of the argument.
     /// - Throws: ``StoreError/notFound(objectType:id:)`` if the object was deleted since it was read.
     @discardableResult
     public func save<Object: SyncedObject>(_ object: Object) throws -> Object {
         try writer.save(object)
     }
 
-    /// Replaces the text of a note with a text that was edited from `base`, for example in a file. If the note's text was edited
-    /// since `base`, these edits are merged into the new text.
+    /// Replaces the text of a note with a text that was edited from `base`, for example in a file. If the current text of the note
+    /// differs from `base`, the differences are merged into the new text.
     /// - Returns: the note as it is now.
     /// - Throws: ``StoreError/notFound(objectType:id:)`` if there is no such note; ``StoreError/invalidValue(_:)`` if the merged
     ///   text is too large.
@@ -75,8 +75,8 @@ public struct WriteTransaction {
         try writer.merge(text, base: base, into: id, \.$text)
     }
 
-    /// Replaces a text of an object with a text that was edited from `base`. If the object's text was edited since `base`, these
-    /// edits are merged into the new text.
+    /// Replaces a text of an object with a text that was edited from `base`. If the current text of the object differs from `base`,
+    /// the differences are merged into the new text.
     ///
     ///     try tx.merge(text, base: base, into: soup.id, \.$method)
     ///
@@ -213,7 +213,8 @@ final class StoreWriter {
         try records.edit(&record, part, .integer(sum))
     }
 
-    /// Merges a text that was edited from `base` with the current text, and writes the result.
+    /// Merges `text` with the current text of the attribute, and writes the result.
+    /// - Parameter base: the text from which `text` was edited. Nil has the same effect as an empty text.
     func write(
         text: String, base: String?, to attribute: String, of record: inout LocalObject
     ) throws {

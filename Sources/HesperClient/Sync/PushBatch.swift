@@ -73,7 +73,7 @@ package struct PushBatch: Sendable, Equatable {
 
     /// Adds a part unless the push is full. An empty push accepts a part of any size.
     /// - Parameters:
-    ///   - size: the estimated size of the push. That of the part is added to it.
+    ///   - size: the estimated size of the push. The estimated size of the part is added to it.
     ///   - limit: the maximum number of objects and deletions.
     /// - Returns: whether the part was added.
     mutating func add(_ part: Part, size: inout Int, limit: Int) -> Bool {
@@ -84,8 +84,8 @@ package struct PushBatch: Sendable, Equatable {
     }
 
     /// The push in JSON, as the member `changes` of the request.
-    /// - Parameter withBases: whether to send, with each text, also the text of its base. This is necessary if the server may lack
-    ///   the bases.
+    /// - Parameter withBases: whether to send the contents of the bases in addition to their clocks. This is necessary if the
+    ///   server may lack the bases.
     func changes(withBases: Bool) -> JSON {
         var sections: [String: [JSON]] = [:]
         for part in parts {
@@ -104,9 +104,12 @@ package struct PushBatch: Sendable, Equatable {
 }
 
 extension RecordsTransaction {
-    /// The next push of unsent changes: DeletedObjects, tags, attachments, then all other objects (clients.md, rule 10). Changes
-    /// that exceeded the quota are left out while they are held. An attachment whose bytes are not uploaded yet is left out too,
-    /// and so are the edits that add it to an object, and fields that need a feature that the server lacks.
+    /// The next push of unsent changes: DeletedObjects, tags, attachments, then all other objects (clients.md, rule 10). The
+    /// following changes are left out:
+    /// - changes that are held because they exceeded the quota
+    /// - attachments whose bytes are not uploaded yet
+    /// - edits that add such an attachment to an object
+    /// - fields that need a feature that the server lacks
     func nextPush(limit: Int) throws -> PushBatch {
         var push = PushBatch()
         let features = try sync.features ?? []
@@ -160,7 +163,8 @@ extension RecordsTransaction {
         return missing.intersection(lacking).sorted()
     }
 
-    /// Whether the next push depends on features of the server that are unknown, or that the server lacked when it was last asked.
+    /// Whether the server must be asked for its features before the next push. This is the case if unsent edits need a feature that
+    /// the server is not known to have. It is also the case if an app's object was deleted and the features are unknown.
     func mustAskForFeatures() throws -> Bool {
         if try sync.features == nil, try deletions().contains(where: { $0.deleted.objectType.isAppDefined }) {
             return true

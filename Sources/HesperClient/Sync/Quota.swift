@@ -17,8 +17,8 @@ extension RecordsTransaction {
         }
     }
 
-    /// Holds the changes of a part that exceeds the quota. A new object is held as a whole. Of an existing object, the large values are
-    /// held, and its small values are sent again at once; if no value is large, all values are held.
+    /// Holds the changes of a part that exceeds the quota. A new object is held as a whole. For an existing object, only the large
+    /// values are held. The small values are sent again at once. If an existing object has only small values, all of them are held.
     func hold(_ part: PushBatch.Part, isRelay: Bool) throws {
         guard var object = try object(part.id, type: part.type) else { return }
         if part.made != nil {

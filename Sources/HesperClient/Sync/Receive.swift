@@ -4,8 +4,8 @@ internal import HesperModel
 
 /// The result of processing a response of sync or a page of the event stream.
 struct Received {
-    /// The slugs of the problems with which the server refused clocks. Edits with refused clocks get new clocks and are sent again.
-    /// For `clock-reused`, this happens after the user has signed in again.
+    /// The slugs that the server returned for edits whose clocks it refused. These edits get new clocks and are sent again. For
+    /// `clock-reused`, this happens after the user has signed in again.
     var refusedClocks: Set<String> = []
     /// Whether processing the response made changes that must be sent.
     var hasNewEdits = false
@@ -14,7 +14,7 @@ struct Received {
 /// Processes a response of sync or a page of the event stream: receipts and changes of the server, in one transaction
 /// with the sync token (clients.md, rules 3 to 5, 9, 14).
 extension RecordsTransaction {
-    /// The slugs of the problems with which the server refuses a clock. An edit with a refused clock gets a new clock.
+    /// The slugs that the server returns for an edit whose clock it refuses. Such an edit gets a new clock.
     private static let clockRefusals: Set<String> = ["clock-ahead", "clock-reused"]
     private static let overQuota = "quota-exceeded"
 
@@ -88,8 +88,8 @@ extension RecordsTransaction {
     }
 
     /// Processes the receipts of a push.
-    /// - Parameter freed: the attachments that objects of the push released are added to this list.
-    /// - Returns: the slugs of the problems with which the server refused clocks.
+    /// - Parameter freed: a list to which this function adds the attachments that objects of the push released.
+    /// - Returns: the slugs that the server returned for edits whose clocks it refused.
     private func takeReceipts(
         _ push: PushBatch, _ results: [JSON], _ freed: inout [FreedAttachments]
     ) throws -> Set<String> {
@@ -134,7 +134,7 @@ extension RecordsTransaction {
 
     /// Processes the receipt of an object: acknowledged edits become registers, rejected edits are kept as rejected changes, and
     /// edits over the quota are held.
-    /// - Returns: the slugs of the problems with which the server refused clocks.
+    /// - Returns: the slugs that the server returned for edits whose clocks it refused.
     private func take(_ receipt: JSON, of part: PushBatch.Part, isRelay: Bool) throws -> Set<String> {
         // The object was deleted on the server, and the same response contains its DeletedObject. Processing the DeletedObject
         // rescues the unsent texts.
@@ -259,9 +259,9 @@ extension RecordsTransaction {
         return before
     }
 
-    /// Moves the unsent texts of a deleted object to the object into which the server rescued it. Creates a new object for the texts
-    /// that cannot be moved. A text cannot be moved if the server did not rescue the object, or if the object into which it was
-    /// rescued is deleted or has an unsent edit of the same attribute (clients.md, rule 4).
+    /// Moves the unsent texts of a deleted object to its rescue object: the object into which the server rescued the deleted
+    /// object. A text cannot be moved if there is no rescue object, if the rescue object is deleted, or if the rescue object has an
+    /// unsent edit of the same attribute. Creates a new object for the texts that cannot be moved (clients.md, rule 4).
     private func keepWords(of object: LocalObject) throws {
         var texts = object.unsentTexts
         if let into = try rescueObject(of: object.id), try !isDeleted(into), try deletion(of: into) == nil {
@@ -317,8 +317,8 @@ extension RecordsTransaction {
 
     // MARK: Attachments
 
-    /// Uploads the bytes of a deleted attachment again, as a new attachment of each object that holds the deleted one. Does nothing
-    /// if the bytes are not on this device.
+    /// Uploads the bytes of a deleted attachment again. Each object that contains the deleted attachment gets its own new
+    /// attachment with these bytes. Does nothing if the bytes are not on this device.
     private func uploadAgain(_ attachment: LocalObject) throws {
         guard let file = try file(of: attachment.id) else { return }
         for var holder in try holders(of: attachment.id) {
@@ -356,9 +356,11 @@ extension RecordsTransaction {
     }
 
     /// Retries edits that the server refused because another object had the attachment (`attachment-in-use`). An edit is retried if
-    /// another object may have released the attachment, or if any object that may have had it was deleted. A register that was set
-    /// after the refused edit is left unchanged.
-    /// - Parameter freed: the attachments that objects released.
+    /// another object may have released the attachment. A register that was set after the refused edit is left unchanged.
+    /// - Parameters:
+    ///   - freed: the attachments that objects released.
+    ///   - isHolderDeleted: whether an object that can have attachments was deleted. If so, all these edits are retried, because
+    ///     the deleted object may have had the attachment.
     private func retryAttachments(freed: [FreedAttachments], isHolderDeleted: Bool) throws {
         guard isHolderDeleted || !freed.isEmpty else { return }
         for change in try shelf() where change.slug == "attachment-in-use" {

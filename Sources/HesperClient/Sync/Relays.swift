@@ -26,9 +26,8 @@ struct Relay {
 }
 
 extension RecordsTransaction {
-    /// Starts a sync from the beginning, in which all objects of the server are received again. First lists all acknowledged
-    /// objects and DeletedObjects as data to resend. When an object is received, the data that the server has is removed from the
-    /// list.
+    /// Prepares a sync that receives all objects of the server again. All acknowledged objects and DeletedObjects are put on the
+    /// list of data to resend. When this sync receives an object, it removes the data that the server has from the list.
     func startOver() throws {
         let earlierTexts = try relays().reduce(into: [UniqueID: [Relay.Text]]()) { $0[$1.id] = $1.texts }
         try database.execute(sql: "DELETE FROM relays")
@@ -133,8 +132,8 @@ extension RecordsTransaction {
         return push
     }
 
-    /// Records that a part of an object was resent. If more texts of the object must be resent, the next push has the next text of
-    /// each attribute, because a push has one value of each.
+    /// Records that a part of an object was resent. If the object has more texts to resend, the next push contains one text
+    /// of each attribute, because a push can contain only one value of an attribute.
     func markGiven(_ part: PushBatch.Part) throws {
         guard var relay = try relay(part.id) else { return }
         for attribute in part.edits.keys.filter(AttributeName.isText) {

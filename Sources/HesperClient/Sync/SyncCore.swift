@@ -19,7 +19,7 @@ package enum SyncInput: Sendable {
 
 /// An action to carry out after the transaction of a step is committed.
 package enum SyncEffect: Sendable, Equatable {
-    /// Send a request. The input with its response has the same serial number.
+    /// Send a request. The number is the serial number of the request. The input `response` contains this number and the response.
     case send(Int, ServerRequest)
     case openEvents(ServerRequest)
     case closeEvents
@@ -43,29 +43,30 @@ package struct SyncProgress: Sendable, Equatable {
     package var isLive = false
     /// The number of other devices that have an event stream open.
     package var listeners = 0
-    /// The reason why the last attempt failed, unless the server could not be reached.
+    /// The reason why the last attempt failed. Nil if the attempt was successful, or if the server could not be reached.
     package var problem: ServerProblem?
-    /// The features that the server lacks and for which unsent fields wait.
+    /// The features that unsent fields need, but that the server lacks. These fields are sent when the server has the features.
     package var missingFeatures: [String] = []
 
     package init() {}
 }
 
-/// Rounds of sync: each sends a push and receives a page, until nothing is left on either side (protocol.md, Sync cycle).
+/// Runs rounds of sync. A round sends pushes and receives pages, until nothing is left to send or to receive (protocol.md, Sync
+/// cycle).
 ///
-/// A synchronous value without tasks, timers, network and randomness. Each step runs in one transaction, and returns
-/// the effects to carry out after the transaction is committed. If the transaction fails, the value must be replaced
-/// with a copy from before the step.
+/// This value is synchronous. It does not use tasks, timers or the network, and a seed determines its random delays. Each step
+/// runs in one transaction, and returns the effects to carry out after the transaction is committed. If the transaction fails,
+/// the value must be replaced with a copy from before the step.
 package struct SyncCore: Sendable {
     package private(set) var progress = SyncProgress()
     private var backOff: BackOff
     private var number = 0
     private var request: (number: Int, kind: RequestKind)?
-    /// Whether an event with changes was received after the last request was sent. The digest in the response may then be older than
-    /// the local copy.
+    /// Whether an event with changes was received after the last request was sent. The digest in the response may then be older
+    /// than the local copy.
     private var hasNewerEvent = false
-    /// The time of the next sync that a change, an event or the user has requested; nil if none is requested. The value 0 means at
-    /// once, even before a scheduled retry.
+    /// The time of the next sync that a change, an event or the user has requested; nil if none is requested. If the time is 0,
+    /// the sync starts immediately, even before a scheduled retry.
     private var due: Timestamp?
     private var round: Round?
     private var failures = 0
@@ -160,7 +161,7 @@ package struct SyncCore: Sendable {
         return effects
     }
 
-    /// Makes all scheduled actions due at once. A time that was scheduled while the clock was ahead may be years away.
+    /// Makes all scheduled actions due immediately. A time that was scheduled while the clock was ahead may be years away.
     private mutating func clockWasSetBack(to now: Timestamp) {
         due = due.map { min($0, now) }
         progress.nextTry = progress.nextTry.map { min($0, now) }
@@ -261,8 +262,8 @@ package struct SyncCore: Sendable {
             .send(number, ServerRequest("POST", "/v1/sync", headers: headers, body: body.bytes, token: token)))
     }
 
-    /// Marks a full sync, which reads the feed from its beginning, as ended. If the digests differ although nothing is unsent,
-    /// starts a full sync, at most once an hour.
+    /// Records that no full sync is in progress. If the digests differ although nothing is unsent, then starts a full sync, which
+    /// reads the feed from its beginning. This happens at most once an hour.
     /// - Returns: whether a full sync was started.
     private func startsRepair(_ transaction: RecordsTransaction) throws -> Bool {
         let now = transaction.now

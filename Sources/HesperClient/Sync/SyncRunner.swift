@@ -95,8 +95,8 @@ package actor SyncRunner {
     /// Sends the changes of the local copy soon.
     package func changed() { add(.changed, .changed) }
 
-    /// Downloads the bytes of an attachment before all other downloads. Returns when the bytes are on this device, or when they cannot
-    /// be downloaded now. In that case they are downloaded later.
+    /// Downloads the bytes of an attachment before all other downloads. Returns when the bytes are on this device, or when they
+    /// cannot be downloaded now. In that case they are downloaded later.
     package func want(_ id: UniqueID) async throws {
         try database.write { transaction in
             try TransferTable.create(transaction)
@@ -125,9 +125,9 @@ package actor SyncRunner {
     }
 
     private func add(_ syncInput: SyncInput, _ transferInput: TransferCore.Input) {
-        // Inputs are dropped in two cases. Without a session, they are not needed, because a new session starts by sending
-        // everything that is unsent. While a step cannot be saved, they are dropped because `retryInputs` adds one input in their
-        // place.
+        // New inputs are dropped in two cases. Without a session, they are not needed, because a new session starts by sending
+        // everything that is unsent. While a failed step waits to be retried, they are not needed either, because `retryInputs`
+        // adds an input that replaces them.
         guard around.isRunning, transport != nil, tasks[.retry] == nil else { return report() }
         syncInputs.append(syncInput)
         transferInputs.append(transferInput)
@@ -234,7 +234,7 @@ package actor SyncRunner {
         try resumeWanted()
     }
 
-    /// Resumes the callers whose download has ended or waits for a retry, or all callers if the user must sign in again.
+    /// Resumes the callers whose download has ended or waits for a retry. If the user must sign in again, resumes all callers.
     private func resumeWanted() throws {
         guard !wanted.isEmpty else { return }
         let ids = Set(wanted.map(\.id))

@@ -10,7 +10,7 @@ public struct SyncStatus: Sendable, Equatable {
     public enum Phase: Sendable, Equatable {
         /// The local copy belongs to no account, and is used on this device only.
         case signedOut
-        /// Sync has not begun or was suspended, or another process syncs.
+        /// Sync has not begun, sync was suspended, or another process syncs.
         case stopped
         case syncing
         /// Nothing is left to send or to fetch.

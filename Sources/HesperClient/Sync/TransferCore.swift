@@ -26,9 +26,10 @@ package struct TransferStatus: Sendable, Equatable {
 
 /// Decides which bytes of attachments are uploaded and downloaded, and when (clients.md, rules 9 and 11).
 ///
-/// It is a value without tasks, clocks, network and randomness, like `SyncCore`: `step` takes an input, and returns the effects to
-/// carry out. One request is in progress at a time. Downloads that the app requested come first. Then uploads and other downloads
-/// take turns, piece by piece, while no round of sync is in progress: texts come before bytes.
+/// Like `SyncCore`, this value does not use tasks, clocks or the network, and a seed determines its random delays. `step` takes an
+/// input, and returns the effects to carry out. One request is in progress at a time. Downloads that the app requested come first.
+/// Then uploads and other downloads take turns, piece by piece. They wait while a round of sync is in progress, so that texts are
+/// synced before bytes.
 ///
 /// Each step reads or writes at most one piece of a file, so that the transaction is short and memory use is bounded.
 package struct TransferCore: Sendable {
@@ -45,7 +46,7 @@ package struct TransferCore: Sendable {
         case changed
         /// A round of sync started or ended.
         case isSyncing(Bool)
-        /// Waiting transfers are retried at once: the user requested it, or the network is available again.
+        /// Waiting transfers are retried immediately, because the user requested it or the network is available again.
         case retryNow
     }
 
@@ -83,7 +84,7 @@ package struct TransferCore: Sendable {
         var problem: TransferStatus.Problem?
     }
 
-    /// The size of the parts of uploads and of the pieces of downloads.
+    /// The maximum size of an upload part or of a download piece, in bytes.
     package static let pieceBytes = 4 << 20
     /// The delays after a first failure and the maximum delays, in milliseconds. A delay doubles with every failure in succession.
     private enum Delay {
@@ -93,8 +94,8 @@ package struct TransferCore: Sendable {
         static let quota: Int64 = 60_000
         static let maximum: Int64 = 3_600_000
     }
-    /// The number of failures without progress after which a part that arrives damaged causes the upload to be abandoned. Failures
-    /// of all kinds count, for example lost connections.
+    /// If a part arrives damaged after this number of failures without progress, the upload is abandoned. Failures of all kinds are
+    /// counted, for example lost connections.
     private static let maximumDamagedParts = 5
 
     private let policy: TransferTable.Policy
@@ -135,8 +136,8 @@ package struct TransferCore: Sendable {
         switch input {
         case .start(let token):
             try TransferTable.create(transaction)
-            // The clock may have been set back since the last run, or the database file may have been copied from a device whose clock
-            // differs.
+            // The clock may have been set back since the last run, or the database file may have been copied from a device whose
+            // clock differs.
             try clockWasSetBack(transaction)
             self.token = token
             job = nil
@@ -184,8 +185,8 @@ package struct TransferCore: Sendable {
         }
     }
 
-    /// Makes transfers due at once if they would wait for longer than the maximum delay. They were postponed while the clock was
-    /// ahead.
+    /// Makes transfers due immediately if they would wait for longer than the maximum delay. They were postponed while the
+    /// clock was ahead.
     private mutating func clockWasSetBack(_ transaction: RecordsTransaction) throws {
         let latest = transaction.now.adding(Delay.maximum)
         if let until = upload.pausedUntil, until > latest { upload.pausedUntil = nil }

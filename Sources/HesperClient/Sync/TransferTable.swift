@@ -94,7 +94,7 @@ package struct TransferTable {
                 """)
     }
 
-    /// Schedules downloads for attachments whose files are missing, because the database file may have been copied without them.
+    /// Schedules downloads for attachments whose files are missing. The database file may have been copied without these files.
     package static func replaceMissing(_ transaction: RecordsTransaction, _ files: any AttachmentFiles) throws {
         try create(transaction)
         let database = transaction.database
@@ -106,7 +106,7 @@ package struct TransferTable {
         }
     }
 
-    /// Adds the transfer of an attachment, unless there is one.
+    /// Adds a transfer for an attachment if the attachment has none.
     private func add(_ id: Data) throws {
         try database.execute(
             sql: """
@@ -117,8 +117,8 @@ package struct TransferTable {
 
     // MARK: For the app
 
-    /// Schedules the download of an attachment before all other downloads, even if it is large. Nothing happens if there is nothing to
-    /// download.
+    /// Schedules the download of an attachment before all other downloads, even if it is large. Does nothing if the attachment
+    /// need not be downloaded.
     package func want(_ id: UniqueID) throws {
         try database.execute(
             sql: """
@@ -179,13 +179,13 @@ package struct TransferTable {
         try database.cachedStatement(sql: "DELETE FROM transfers WHERE id = ?").execute(arguments: [Data(id.bytes)])
     }
 
-    /// Schedules all waiting transfers to be attempted at once.
+    /// Schedules an immediate retry of all waiting transfers.
     func retryAll() throws {
         try database.execute(
             sql: "UPDATE transfers SET retryAt = 0, failures = 0 WHERE retryAt <> 0")
     }
 
-    /// Schedules the transfers whose next attempt is later than `moment` to be attempted at once.
+    /// Schedules an immediate retry of the transfers whose next attempt is later than `moment`.
     func retry(after moment: Timestamp) throws {
         try database.execute(
             sql: "UPDATE transfers SET retryAt = 0 WHERE retryAt > ?", arguments: [moment.milliseconds])
@@ -223,7 +223,7 @@ package struct TransferTable {
         return isWaiting ?? false
     }
 
-    /// Removes the rows that state in which files the bytes of deleted attachments are. The caller then deletes the files.
+    /// Removes deleted attachments from the tables `unneededBytes` and `bytes`. The caller then deletes the returned files.
     /// - Returns: the names of the files that no attachment uses any more.
     func takeUnneededFiles() throws -> [UniqueID] {
         let ids = try Data.fetchAll(
@@ -243,7 +243,7 @@ package struct TransferTable {
     }
 
     /// The SQL condition for transfers that must be carried out: uploads, downloads that the app requested, and downloads that are
-    /// small enough to need no request.
+    /// small enough to be carried out without a request of the app.
     private static let isNeeded = """
         (isUpload OR wanted > 0 OR byteCount <= CASE WHEN isPicture THEN :pictureBytes ELSE :otherBytes END)
         """

@@ -17,8 +17,8 @@ enum TransferOutcome: Equatable {
     case unexpected(status: Int)
 }
 
-/// Uploads in parts with the requests for resumable uploads (protocol.md, Resumable uploads). Small files are sent in
-/// one request.
+/// Uploads files in parts, with the requests for resumable uploads (protocol.md, Resumable uploads). A small file is sent in one
+/// request.
 struct TransferUploads: Sendable {
     /// The size of a part, in bytes. It is halved when a part does not arrive, and doubled when a part arrives, up to the initial
     /// size.
@@ -113,8 +113,8 @@ struct TransferUploads: Sendable {
         case .check:
             if response.status == 404 { return .restart }
             guard response.isSuccess else { return refusal(response) }
-            // If the server has other bytes under this ID, it refuses the next request with `immutable` and an explanation for the
-            // user.
+            // If the server has different bytes for this attachment, it refuses the next request with `immutable` and an
+            // explanation for the user.
             return response.headers["repr-digest"]?.contains(TransferUploads.base64(row)) == true ? .finished : .restart
         case .whole:
             return response.isSuccess && hasHash(response, of: row) ? .finished : refusal(response)

@@ -24,8 +24,8 @@ extension RegisterCoded {
     }
 }
 
-/// Reads an object from its ``ObjectImage``. An attribute is read as its default if it is absent or its value is of another kind
-/// than declared.
+/// Reads an object from its ``ObjectImage``. If an attribute is absent, or if its value does not have the declared type, the
+/// default of the attribute is used.
 final class ImageReader {
     let image: ObjectImage
     let names: AttributeNames

@@ -2,7 +2,7 @@
 ///
 ///     @Merged var title = ""
 ///
-/// The wrapper keeps the value that was read from the store. Therefore saving an object writes only the properties that were
+/// The wrapper keeps the value that was read from the store. Therefore, saving an object writes only the properties that were
 /// changed after the object was read.
 @propertyWrapper
 public struct Merged<Value: MergedValue>: Sendable, Equatable {
@@ -10,8 +10,8 @@ public struct Merged<Value: MergedValue>: Sendable, Equatable {
     public var wrappedValue: Value
     /// The value that was read from the store. Nil if the object was not read from a store.
     private(set) var original: Value?
-    /// The name of the attribute that stores the property. If several attributes store it, the common prefix of their names. Empty
-    /// if the object was not read from a store.
+    /// The name of the attribute that stores the property, or the common prefix of the names if several attributes store it. The
+    /// name is empty if the object was not read from a store.
     private(set) var name = ""
 
     /// Creates a property with a default value.

@@ -8,8 +8,8 @@ public protocol MergedValue: Codable, Sendable, Equatable {}
 
 /// A value that is merged as a whole: the later of two edits wins.
 ///
-/// Apps declare the conformance of their enums with raw values. A raw value that this version of the app does not know
-/// is read as the default of the property. The stored value remains until the property is edited.
+/// An enum with raw values can be a scalar: the app declares that the enum conforms to this protocol. A raw value that this
+/// version of the app does not know is read as the default of the property. The stored value remains until the property is edited.
 ///
 ///     enum Course: String, MergedScalar { case starter, main, dessert }
 public protocol MergedScalar: MergedValue {}
@@ -37,7 +37,7 @@ public protocol MergedRecord: MergedValue {
 
 /// An element of a ``MergedSet``.
 ///
-/// Apps declare the conformance of their enums with raw values of type `String` or `Int`.
+/// An enum with raw values of type `String` or `Int` can be an element: the app declares that the enum conforms to this protocol.
 public protocol MergedElement: Hashable, Codable, Sendable {}
 
 extension String: MergedElement {}

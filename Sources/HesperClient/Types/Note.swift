@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A note. The type is part of the protocol: the web app shows notes too.
+/// A note. The protocol defines this type. The web app shows notes too.
 public struct Note: SyncedObject {
     public static let objectType = "note"
 

@@ -39,7 +39,7 @@ extension ObjectID: LosslessStringConvertible {
 }
 
 extension ObjectID: Comparable {
-    /// Orders IDs by their bytes. ``Order`` orders objects with equal values in the same way.
+    /// Orders IDs by their bytes. ``Order`` uses this order for objects with equal values.
     public static func < (left: Self, right: Self) -> Bool { left.uniqueID < right.uniqueID }
 }
 

@@ -18,7 +18,7 @@ package struct ObjectImage: Sendable {
 /// A change of an object's attributes.
 package enum AttributeChange: Equatable, Sendable {
     case set(String, Value)
-    /// Adds this number to the counter's register of this node, `<name>.<node>`.
+    /// Adds this number to a counter. Each node has its own register of the counter, `<name>.<node>`.
     case add(String, Int)
     /// A text was edited: `base` is the text before, or nil for a new object, and `now` is the text after.
     case text(String, base: String?, now: String)

@@ -3,7 +3,7 @@ internal import HesperModel
 
 /// Converts scalars of Swift to values of registers and back. Enums and other types are converted through `Codable`.
 enum ScalarCoder {
-    /// The error if a value is not a scalar, or is of another kind than expected.
+    /// The error if a value is not a scalar or does not have the expected type.
     struct Refused: Error {}
 
     /// Converts a scalar to the value of a register.

@@ -5,7 +5,7 @@ package struct Shape<Object: SyncedObject>: Sendable {
     /// An object whose properties contain the names of their attributes. With it, key paths are converted to names.
     let probe: Object
     let names: AttributeNames
-    /// The values of a new object's registers. An absent attribute is read as its value in this dictionary.
+    /// The values of a new object's registers. If an object lacks an attribute, the value in this dictionary is used.
     let defaults: [String: Value]
     private let properties: [ImageWriter.Property]
     /// The reason why the type cannot sync; nil if it can.
@@ -158,8 +158,8 @@ package struct Shape<Object: SyncedObject>: Sendable {
         for declared in properties {
             if let record = declared.type as? any MergedRecord.Type, record.unnamedProperties.count > 1 {
                 throw StoreError.invalidType(
-                    "\(record).\(record.unnamedProperties[0]) must be a CaseIterable enum, because \(record) has "
-                        + "other enums that are not CaseIterable.")
+                    "\(record).\(record.unnamedProperties[0]) must be a CaseIterable enum. A record can have "
+                        + "only one enum that is not CaseIterable.")
             }
         }
         guard properties.count <= Limits.objectAttributes else {

@@ -17,14 +17,15 @@ public enum StoreError: Error, Sendable, Equatable {
     case readOnly(objectType: String)
     /// The search query cannot be used. The message gives the reason.
     case invalidQuery(String)
-    /// The local copy was not erased, because this number of objects has changes that are not sent.
+    /// The local copy was not erased, because it has unsent changes. The associated value is the number of objects with unsent
+    /// changes.
     case unsentChanges(Int)
     /// The disk of this device is full.
     case diskFull
     /// The database file was written by a later version of the library.
     case newerVersion
-    /// The database file cannot be opened or written, for example because its folder is missing or permission is denied. The message
-    /// gives the reason.
+    /// The database file cannot be opened or written, for example because its folder is missing or permission is denied. The
+    /// message gives the reason.
     case unavailable(String)
     /// The database file cannot be read. The message gives the reason. ``LocalStore/saveUnsent(in:to:)`` saves unsent changes.
     case damaged(String)

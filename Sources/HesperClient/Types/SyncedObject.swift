@@ -9,9 +9,9 @@ package import HesperModel
 ///         @Merged var tags = MergedSet<ObjectID<Tag>>()
 ///     }
 ///
-/// All properties have defaults. A property is read as its default in two cases: if the object lacks the property, for example
-/// because another version of the app wrote the object, or if the stored value is of another kind than declared. A property may be
-/// renamed if `CodingKeys` keeps its former name.
+/// All properties have defaults. A property is read as its default if the stored value does not have the declared type, or if the
+/// object lacks the property, for example because another version of the app wrote the object. A property may be renamed if
+/// `CodingKeys` keeps its former name.
 public protocol SyncedObject: Identifiable, Codable, Sendable, Equatable where ID == ObjectID<Self> {
     /// The name of the type in the store and on the server. It must never change, and must match
     /// `[A-Za-z][A-Za-z0-9_.-]{0,63}`.
@@ -30,8 +30,8 @@ extension SyncedObject {
 
 extension SyncedObject {
     /// Reads an object from its image. Its properties keep the values that were read.
-    /// - Parameter resolve: returns the ID of the live object for the ID of a tag or an attachment; nil if the object is deleted or
-    ///   unknown (merge.md, Membership).
+    /// - Parameter resolve: returns the ID of the tag or attachment to which a stored ID refers, because a tag may have been merged
+    ///   into another tag. Returns nil if the object is deleted or unknown (merge.md, Membership).
     package init(image: ObjectImage, resolve: @escaping (UniqueID) throws -> UniqueID? = { $0 }) throws {
         let shape = Shape<Self>.shared
         if let problem = shape.problem { throw problem }
@@ -47,8 +47,8 @@ extension SyncedObject {
         try ImageWriter(self).changes(ofFixed: false)
     }
 
-    /// The values to write for a new object: the fields that are set once, and the other attributes, except empty texts and files,
-    /// and counters of zero.
+    /// The values to write for a new object: the fields that are set once, and all other attributes. Empty texts, files that are
+    /// nil, and counters of zero are left out.
     package func insertion() throws -> (fixed: [String: Value], changes: [AttributeChange]) {
         var fixed: [String: Value] = [:]
         let writer = try ImageWriter(self, isNew: true)

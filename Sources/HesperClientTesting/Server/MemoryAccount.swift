@@ -180,7 +180,8 @@ extension MemoryScope {
             .first { $0.attribute == setting.attribute && $0.clock == version.clock }?.value
     }
 
-    /// Whether an object holds the tag or attachment, or a tag that was merged into it.
+    /// Whether an object holds the tag or attachment with this ID. If a tag was merged into this tag, an object that holds the
+    /// merged tag counts too.
     private func isHeld(_ id: UniqueID) -> Bool {
         var (pending, known): ([UniqueID], Set<UniqueID>) = ([id], [])
         while let next = pending.popLast() {

@@ -3,9 +3,10 @@ internal import HesperModel
 /// The position of a reader in the feed of a scope. Clients receive its ``text``.
 struct FeedToken: Sendable, Equatable {
     enum Position: Sendable, Equatable {
-        /// A position in a first sync, which reads the tags and then all other objects, the newest first. `start` is the sequence
-        /// number of the scope when the sync began. If `isAtTags` is true, the tags with a sequence number of at least `below` have
-        /// been sent. If it is false, all tags and the other objects with a sequence number of at least `below` have been sent.
+        /// A position in a first sync, which reads all tags, and then all other objects. Newer tags are read before older tags, and
+        /// newer objects before older objects. `start` is the sequence number of the scope when the sync began. If `isAtTags` is
+        /// true, the tags with a sequence number of at least `below` have been sent. If it is false, all tags and the other objects
+        /// with a sequence number of at least `below` have been sent.
         case first(start: Int64, isAtTags: Bool, below: Int64)
         /// All changes up to this sequence number have been sent.
         case after(Int64)
@@ -177,8 +178,8 @@ struct FeedPage {
         size.bytes += body.count
     }
 
-    /// Sets the number and size of the objects after this page. They are counted for the first of several pages. The token then
-    /// contains them, and each page subtracts its own objects.
+    /// Sets the number and size of the objects after this page. For the first of several pages, these objects are counted. The
+    /// number and size are then part of the token, and each later page subtracts its own objects from them.
     private mutating func count(before token: FeedToken, of scope: MemoryScope) {
         guard hasMore else {
             self.token.remaining = nil

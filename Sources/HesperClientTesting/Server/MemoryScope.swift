@@ -28,8 +28,8 @@ package struct MemoryScope: Sendable {
     package private(set) var digest = Digest.zero
     /// Texts that lost words in a merge, in the order of the merges.
     package private(set) var lostTexts: [LostText] = []
-    /// The objects that pushes changed, and those to which pushes added edits, in the order of the pushes. An object may be listed
-    /// several times.
+    /// The objects that pushes changed, in the order of the pushes. An object is also listed if a push added edits to it, but did
+    /// not change its state. An object may be listed several times.
     package private(set) var touched: [UniqueID] = []
     /// The deletions, each with the device that pushed it and the time of the push.
     package private(set) var deletions: [(deleted: DeletedObject, pushedBy: NodeID?, pushedAt: Timestamp)] = []
@@ -41,7 +41,7 @@ package struct MemoryScope: Sendable {
     private var greatestClock: Clock?
     private var position: Int64 = 0
     private var tagNames: [String: UniqueID] = [:]
-    /// For each tag and attachment, the notes and objects of apps that hold it.
+    /// For each tag and attachment, the objects that hold it. These are notes and apps' own objects.
     private var holdersByMember: [UniqueID: Set<UniqueID>] = [:]
     /// The revocations of lost devices, by the nodes of the devices.
     private(set) var revocations: [NodeID: MemoryRevocation] = [:]
@@ -141,15 +141,15 @@ package struct MemoryScope: Sendable {
         for member in entity.heldMembers { holdersByMember[member, default: []].insert(change.uniqueID) }
     }
 
-    /// The objects that need not be sent back to the sender of a push. An object is one of them if all its changes in the push were
-    /// applied, and if it did not exist before or the sender had read its latest state.
+    /// The objects that need not be sent back to the sender of a push. Such an object meets two conditions: all its changes in the
+    /// push were applied, and the sender had read its latest state. A new object meets the second condition.
     private static func echoes(
         of outcome: MergeOutcome, _ sequences: [UniqueID: Int64], since read: Int64
     ) -> [UniqueID: Int64] {
         var before: [UniqueID: Int64] = [:]
         for change in outcome.changes {
-            // A state without a sequence number means that the object did not exist, but that edits of it by other devices were
-            // stored. The sender lacks these edits, so the object is not an echo.
+            // If the state has no sequence number, the object did not exist, but edits of it by other devices were stored. The
+            // sender lacks these edits, so the object is not an echo.
             if let state = change.before { before[change.uniqueID] = state.sequence ?? .max }
         }
         var echoes: [UniqueID: Int64] = [:]
@@ -175,7 +175,7 @@ package struct MemoryScope: Sendable {
         return clock
     }
 
-    /// Drops the values of edits that thinning need not keep.
+    /// Drops the superseded values that `thinning` selects.
     mutating func thin(_ thinning: Thinning) {
         let lost = Set(lostTexts)
         for id in parcels.keys.sorted() {
@@ -217,7 +217,7 @@ package struct MemoryScope: Sendable {
 
     // MARK: Reading
 
-    /// The notes and objects of apps that hold a tag or an attachment.
+    /// The objects that hold a tag or an attachment. These are notes and apps' own objects.
     func objects(holding member: UniqueID) -> [UniqueID] { holdersByMember[member, default: []].sorted() }
 
     /// The state of an object that exists or was deleted. The last state of a deleted object is computed from its edits.
@@ -295,9 +295,9 @@ extension MemoryScope: Bag {
             }
         }
         guard let (id, sequence) = sources.min(by: { $0.0 < $1.0 }) else { return [] }
-        // Only parcels from before the rescue are searched. The sequence number of the DeletedObject is not always that of the
-        // rescue: it is greater if the DeletedObject has changed since, for example because an earlier deletion arrived. The
-        // sequence number of the rescue's parcel is then used.
+        // Only parcels from before the rescue are searched. The DeletedObject has the sequence number of its last change. If it
+        // was changed after the rescue, for example because an earlier deletion arrived, this number is too great. The sequence
+        // number of the rescue's parcel is then used.
         let end =
             parcels[object, default: []].first { $0.parcel.isRescue }.map { min($0.sequence, sequence) } ?? sequence
         return MemoryScope.parcels(parcels[id, default: []].filter { $0.sequence < end }, holding: clock)

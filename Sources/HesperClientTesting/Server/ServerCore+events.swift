@@ -10,7 +10,7 @@ struct MemoryStream: Sendable {
     var needsToken: Bool
     /// The number of other listening devices in the last event `listeners`; nil before the first such event.
     var listeners: Int?
-    /// The problem if the client's token has expired.
+    /// The problem to send to the client if its token has expired; nil if the token has not expired.
     var expiry: Problem?
     var hasEnded = false
 }

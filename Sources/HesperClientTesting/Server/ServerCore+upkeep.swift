@@ -24,8 +24,8 @@ extension ServerCore {
         return count
     }
 
-    /// Drops superseded values that thinning need not keep (merge.md, Thinning). By default, the server keeps the last value of a
-    /// day, and texts that a device may use as a base or that lost words.
+    /// Drops superseded values of all objects (merge.md, Thinning). By default, the server keeps the last value of each day. It
+    /// also keeps texts that a device may use as a base, and texts that lost words in a merge.
     package mutating func thinHistory(
         _ policy: HistoryPolicy = .thinned(all: 0, hourly: 0), at now: Timestamp
     ) {

@@ -16,7 +16,7 @@ package struct ServerCore: Sendable {
     package var quota: Int64?
     /// Whether the server behaves like a version without the features `object-texts` and `object-files`.
     package var lacksObjectTexts = false
-    /// Fields that are rejected in every push, each with the slug of the problem, by the name of the attribute.
+    /// The fields that are rejected in every push. A key is the name of an attribute, and its value is the slug of the problem.
     package var refusals: [String: Problem.Slug] = [:]
 
     package private(set) var node: NodeID

@@ -1,8 +1,8 @@
 internal import HesperClient
 internal import HesperModel
 
-/// Records the actions of the people of a simulated life, and the data that the server has had, for the checks. Each word is typed only
-/// once, so that it can be followed through all texts.
+/// Records the actions of the people of a simulated life, and the data that the server has had, for the checks. Each word is typed
+/// only once, so that it can be followed through all texts.
 ///
 /// After a push, only the objects that the push touched are read, so that the time for reading does not grow with the length of the
 /// life.
@@ -25,7 +25,7 @@ struct Ledger {
     private(set) var labeledBy: [UniqueID: Set<String>] = [:]
     /// The bytes of each attachment that was added to a note.
     private(set) var files: [UniqueID: [UInt8]] = [:]
-    /// For each recipe and each of its properties that are attachments, what people did with it.
+    /// For each recipe, what people did with each property that is an attachment.
     private(set) var recipeFiles: [UniqueID: [Attribute: FileActions]] = [:]
     /// The attachments that were moved from one property or recipe to another.
     private(set) var movedFiles: Set<UniqueID> = []
@@ -58,8 +58,8 @@ struct Ledger {
     private(set) var known: Set<String> = []
     /// Words that were typed, and that the server has never had.
     private(set) var unknown: Set<String> = []
-    /// Words that arrived in a text of an object that was not deleted. A word that was pushed to an object that was already deleted
-    /// is not included: no other device receives it until the device that pushed it moves it to another object.
+    /// Words that arrived in a text of an object that was not deleted. Words that were pushed to a deleted object are left
+    /// out. Other devices receive such a word only after its device has moved it to another object.
     private(set) var shared: Set<String> = []
     /// All objects that were ever deleted on the server, even if a backup from before the deletion was restored later.
     private(set) var dead: Set<UniqueID> = []
@@ -83,7 +83,7 @@ struct Ledger {
     /// not know this (docs/decisions, record 71).
     private(set) var unseen: Set<String> = []
     /// For each object, the words that a restored server lacks and that no device has pushed again yet. If the object is deleted
-    /// before that, the device that deletes it may not have seen these words.
+    /// before these words are pushed, the device that deletes it may not have seen them.
     private var unrestored: [UniqueID: Set<String>] = [:]
     /// Words that may occur twice in a text (``mayDouble(_:)``).
     private(set) var doubled: Set<String> = []
@@ -130,8 +130,8 @@ struct Ledger {
 
     mutating func move(_ attachment: UniqueID) { movedFiles.insert(attachment) }
 
-    /// Records words that may occur twice in a text. This is possible if two devices send them because one database file is a copy of
-    /// the other, or if two texts contain them and the server cannot know that one text descends from the other.
+    /// Records words that may occur twice in a text. This is possible if two devices send them because one database file is a copy
+    /// of the other, or if two texts contain them and the server cannot know that one text descends from the other.
     mutating func mayDouble(_ words: some Sequence<String>) { doubled.formUnion(words) }
 
     /// Records the changes that a request made on the server.

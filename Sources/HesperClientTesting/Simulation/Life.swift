@@ -69,7 +69,8 @@ package final class Life {
         }
     }
 
-    /// Runs the simulation until all local copies equal the server's data or a check fails, and checks the result.
+    /// Runs the simulation until all local copies equal the server's data, and then checks the result. Stops earlier if a check
+    /// fails.
     /// - Returns: the failures; empty if there are none.
     package func run() throws -> [String] {
         signUp()
@@ -255,8 +256,8 @@ package final class Life {
         try takeInputs(index)
     }
 
-    /// Takes the inputs of a device, one transaction each, and carries out the effects. The app may crash before or after
-    /// each commit.
+    /// Processes the waiting inputs of a device, and carries out the effects. Each input is processed in its own transaction. The
+    /// app may crash before or after each commit.
     func takeInputs(_ index: Int) throws {
         let device = devices[index]
         while true {
@@ -328,7 +329,7 @@ package final class Life {
         }
     }
 
-    /// The simulation's time at which the wall clock of a device, which may be wrong, shows a given time.
+    /// The time of the simulation at which the wall clock of a device shows a given time. The wall clock may be wrong.
     private func actualTime(of time: Timestamp, _ device: SimulatedDevice) -> Int64 {
         max(time.milliseconds - (device.environment.now.milliseconds - now), now)
     }

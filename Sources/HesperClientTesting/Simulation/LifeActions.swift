@@ -256,7 +256,7 @@ extension Life {
         try edit(index, tag, TypeName.tag, AttributeName.name, .string("TAG \(generator.number(in: 0..<8))"))
     }
 
-    /// Merges two tags, the greater ID into the smaller.
+    /// Merges a random tag into the tag with the smallest ID.
     private func mergeTags(_ index: Int) throws {
         let tags = try devices[index].shown(TypeName.tag).sorted()
         guard tags.count > 1 else { return try makeTag(index) }

@@ -33,9 +33,9 @@ extension Life {
         }
     }
 
-    /// Checks the value that the app sees of each attribute with an unsent edit: it must be the unsent text if the attribute is a
-    /// text, and otherwise the later one of the unsent and the acknowledged value (clients.md, rule 3). Also checks that the local
-    /// copy does not contain objects that this device knows to be deleted.
+    /// Checks the visible values of all attributes with unsent edits. If the attribute is a text, the app must see the unsent text.
+    /// For all other attributes, the app must see the unsent value or the acknowledged value, whichever is later (clients.md,
+    /// rule 3). Also checks that the local copy does not contain objects that this device knows to be deleted.
     private func checkVisible(on device: SimulatedDevice) throws {
         try device.database.read { transaction in
             for type in try transaction.types {
@@ -122,8 +122,8 @@ extension Life {
         }
     }
 
-    /// Checks that every word that was typed and not removed is in a text of a note or recipe or in a rejected change, and that no
-    /// text contains a word twice. The ledger lists the words that are exceptions.
+    /// Checks that every word that was typed is still in a text or in a rejected change. Words that somebody removed are left out.
+    /// Also checks that no text contains a word twice. The ledger lists the words that are exceptions.
     private func checkWords(_ scope: MemoryScope) throws {
         var current: Set<String> = []
         for id in scope.states.keys.sorted() {

@@ -84,10 +84,10 @@ extension Life {
         }
     }
 
-    /// Checks each property of a recipe that is an attachment and that somebody changed. Its value must be an attachment to which
+    /// Checks the photo and the scan of each recipe. If somebody changed such a property, its value must be an attachment to which
     /// somebody set it, or nil if somebody set it to nil. Properties that the server rejected are left out, because the app shows
-    /// the rejected changes to the user. If a device was revoked, a property may have an earlier value, whose attachment may have
-    /// been deleted since.
+    /// the rejected changes to the user. If a device was revoked, nothing is checked: a property may then have an earlier value,
+    /// and the attachment of that value may have been deleted.
     func checkRecipeFiles(_ scope: MemoryScope) throws {
         let shelved = try shelvedAttributes()
         for (id, properties) in ledger.recipeFiles.sorted(by: { $0.key < $1.key }) {
@@ -156,7 +156,7 @@ extension Life {
         device.pushedAt = device.environment.now
     }
 
-    /// The text of a request's body from the value of `changes`, its last member, to the end; empty if there is no such member.
+    /// The end of a request's body, beginning with the value of its last member, `changes`; empty if the body has no such member.
     private static func changes(in request: ServerRequest) -> String {
         let body = String(decoding: request.body, as: UTF8.self)
         guard let start = body.range(of: "\"changes\":") else { return "" }

@@ -23,7 +23,7 @@ struct Recipe: RecipeProperties {
     @Merged var scan: HesperClient.Attachment.ID?
 }
 
-/// A recipe in an earlier version of the app, which knows no texts and files of recipes.
+/// A recipe in an earlier version of the app, in which recipes have no texts and no attachments.
 struct EarlierRecipe: RecipeProperties {
     static let objectType = Recipe.objectType
     var id = ObjectID<EarlierRecipe>()
@@ -68,7 +68,7 @@ enum FileProperty: Sendable, CaseIterable {
     var path: WritableKeyPath<Recipe, HesperClient.Attachment.ID?> { self == .photo ? \.photo : \.scan }
 }
 
-/// An object with a text that somebody is editing, as it was read.
+/// A note or a recipe with a text that somebody is editing. The changes are not saved yet.
 enum Draft {
     case note(HesperClient.Note)
     case recipe(Recipe, TextProperty)

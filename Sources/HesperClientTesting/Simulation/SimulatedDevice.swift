@@ -61,7 +61,7 @@ final class SimulatedDevice {
     /// Whether the device runs an earlier version of the app, which does not declare the texts and files of recipes.
     var hasEarlierApp = false
 
-    /// The size of the parts of uploads and of the pieces of downloads.
+    /// The maximum size of an upload part or of a download piece, in bytes.
     private static let pieceBytes = 200
 
     init(

@@ -1,7 +1,8 @@
 /// A hybrid logical clock, which orders edits in the same way on every device (merge.md, Clocks; Kulkarni et al. 2014).
 ///
-/// A clock has 16 bytes: 48 bits of milliseconds since 1970, a 16-bit counter, and the 64-bit ID of the node that made the
-/// clock. Comparing the bytes yields a total order. As text, all clocks have the same length and the same order.
+/// A clock has 16 bytes: 48 bits of milliseconds since 1970, a 16-bit counter, and the 64-bit ID of the node that made the clock.
+/// Comparing the bytes yields a total order. As text, all clocks have the same length, and comparing the texts yields the same
+/// order as comparing the bytes.
 ///
 ///     Clock("2026-11-21T08:47:12.345Z-0003-9f86d081884c7d65")
 public struct Clock: Hashable, Sendable {

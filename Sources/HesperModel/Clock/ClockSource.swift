@@ -22,9 +22,9 @@ public struct ClockSource: Sendable, Equatable {
 
     /// Makes a clock that is greater than all clocks made or observed before.
     ///
-    /// - Parameter wall: the current time, in milliseconds since 1970. If the greatest earlier clock has at least this many
-    ///   milliseconds, the new clock has the milliseconds of that clock and the next counter. If the counter overflows, the
-    ///   milliseconds increase by one.
+    /// - Parameter wall: the current time, in milliseconds since 1970. If an earlier clock has the same or a later time, the new
+    ///   clock has the milliseconds of the greatest earlier clock, and the next counter. If the counter overflows, the milliseconds
+    ///   increase by one.
     public mutating func tick(at wall: UInt64) -> Clock {
         // The time does not increase beyond the year 9999. When this limit is reached, all further clocks of this source are equal.
         let ceiling = Clock.greatestMilliseconds << 16 | 0xffff

@@ -75,8 +75,8 @@ package struct AttachmentMark: Equatable {
             range: start..<close + 1, alt: alt..<end, target: end + 2..<id + idLength, uniqueID: uniqueID)
     }
 
-    /// The position after the optional title of a picture, such as `"Rome"` in `(attachment:… "Rome")`, and after the white space
-    /// around the title. Nil if the title does not end, or if the text ends there.
+    /// The position after the optional title of a picture, such as `"Rome"` in `(attachment:… "Rome")`. White space before and
+    /// after the title is skipped. Nil if the title is not closed, or if this position is the end of the text.
     private static func endOfTitle(in text: [UInt8], from start: Int) -> Int? {
         func skipSpace(_ start: Int) -> Int {
             text[start...].firstIndex { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } ?? text.count

@@ -19,7 +19,7 @@ package struct FileLink: Hashable, Sendable {
     }
 
     /// The path, relative to the root folder, to which `target` leads from the folder `base`. Nil if `target` is absolute, leads
-    /// out of the root folder, or leads to or through a hidden file or folder.
+    /// out of the root folder, or contains the name of a hidden file or folder.
     package static func joined(_ base: [String], _ target: String) -> String? {
         guard !target.hasPrefix("/"), !target.contains("\0") else { return nil }
         var parts = base
@@ -102,8 +102,8 @@ private struct LinkScanner {
 
     private func isBlank(_ line: Range<Int>) -> Bool { text[line].allSatisfy(isSpace) }
 
-    /// If the line begins a block of code: the character of the fence, a backtick or a tilde, and how often it is repeated.
-    /// Otherwise nil.
+    /// The fence in a line that begins a block of code: the character (a backtick or a tilde), and how often the character is
+    /// repeated. Nil if the line does not begin a block of code.
     private func fence(_ line: Range<Int>) -> (mark: UInt8, count: Int)? {
         // A block of code can be in a list or in a quotation, so spaces and `>` before the marks are skipped.
         let start = text[line].firstIndex { !isSpace($0) && $0 != UInt8(ascii: ">") } ?? line.upperBound

@@ -37,9 +37,9 @@ package struct FileNames: Sendable, Equatable {
     /// Whether two paths are treated as equal.
     package static func areEqual(_ one: String, _ other: String) -> Bool { key(one) == key(other) }
 
-    /// A hash that is equal for all paths that any file system treats as equal. File systems fold case in different ways, so the
-    /// path is folded to lower case and to upper case. Joiners are ignored because macOS ignores them. If two different paths
-    /// have the same hash, one of them gets an unnecessary number.
+    /// The hash of a path. Two paths have the same hash if at least one file system treats them as equal. File systems fold case in
+    /// different ways, so the path is folded to lower case and to upper case. Joiners are ignored because macOS ignores them. If
+    /// two different paths have the same hash, one of them gets an unnecessary number.
     private static func key(_ path: String) -> Int {
         let folded = TagName.fold(TagName.fold(path).uppercased())
         var hasher = Hasher()

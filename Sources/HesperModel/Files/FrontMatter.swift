@@ -7,7 +7,7 @@ package struct FrontMatter: Equatable {
     package private(set) var title: String?
     /// The names under the key `tags`, in order.
     package private(set) var tags: [String] = []
-    /// Other names of the note that links may contain: the values of `aliases`.
+    /// The values of the key `aliases`: other names that links can use for the note.
     package private(set) var aliases: [String] = []
     /// The date on which the note was created, from the keys that apps use for it.
     package private(set) var created: Timestamp?

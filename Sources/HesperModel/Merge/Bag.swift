@@ -5,18 +5,19 @@ public protocol Bag {
     func states(of ids: [UniqueID], counting load: inout BagLoad) throws -> [UniqueID: ObjectState]
     /// The live tag whose folded name (``TagName/fold(_:)``) is `foldedName`; nil if there is none.
     func tag(named foldedName: String) throws -> UniqueID?
-    /// The notes and objects of apps that have this attachment. Includes objects that do not exist yet, because their required
-    /// field is not set. Does not include deleted objects.
+    /// The IDs of the notes and app objects to which this attachment belongs. Deleted objects are not included. An object whose
+    /// required field is not set does not exist yet, but is included.
     func holders(of attachment: UniqueID) throws -> [UniqueID]
     /// Parcels of an object, the newest first. The result includes all parcels with an edit that has this clock, and may include
     /// others.
     func parcels(of object: UniqueID, holding clock: Clock) throws -> [Parcel]
-    /// The clock of the newest version of a text that `node` wrote before `clock`; nil if there is none. Versions whose values were
-    /// thinned away are included.
+    /// The newest version of a text among the versions that `node` wrote before `clock`. Returns the clock of this version; nil if
+    /// there is none. A version is included even if thinning has dropped its value.
     func newest(_ text: Attribute, of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock?
     /// The versions of a text that have missing ancestors (``Parcel/missingAncestors``), in any order.
     func descents(of text: Attribute, of object: UniqueID) throws -> [TextDescent]
-    /// The clock of the version of a text that was current when the scope had the given sequence number; nil if there was none.
+    /// The version of a text that was current when the scope had the given sequence number. Returns the clock of this version; nil
+    /// if there was none.
     func current(_ text: Attribute, of object: UniqueID, at sequence: Int64) throws -> Clock?
     /// Parcels of the deleted object whose words were rescued into `object`, the newest first. The result includes all parcels with
     /// an edit that has this clock, and may include others. Parcels that were added after the deletion are not included.
@@ -33,8 +34,8 @@ extension Bag {
     }
 }
 
-/// A text whose ``Parcel/missingAncestors`` is not empty. When this text arrived, the bag lacked texts from which it descends, or a
-/// device resent it to a restored server (merge.md, Descent).
+/// A text whose ``Parcel/missingAncestors`` is not empty. Either the bag lacked ancestors of the text when the text arrived, or a
+/// device resent the text to a restored server (merge.md, Descent).
 public struct TextDescent: Sendable, Equatable {
     public let clock: Clock
     /// See ``Parcel/missingAncestors``.
@@ -64,8 +65,8 @@ public struct AttachmentData: Sendable, Equatable {
 /// The current state of an object: its folded attributes, or its DeletedObject.
 public enum ObjectState: Sendable, Equatable {
     /// The folded attributes of the object.
-    /// - Parameter sequence: the sequence number of the object's most recent change. Nil as long as the object does not exist,
-    ///   because its required field (``Section/requiredField``) is not set.
+    /// - Parameter sequence: the sequence number of the object's most recent change. Nil until the object's required field
+    ///   (``Section/requiredField``) is set. Until then, the object does not exist.
     case entity(Entity, sequence: Int64?)
     case deleted(DeletedObject, sequence: Int64)
 

@@ -22,8 +22,8 @@ public struct Parcel: Sendable, Equatable {
     public var edits: [Edit]
     /// For a text that the server made from texts of devices: the greatest clock of those texts (merge.md, Text).
     public var textOrigin: Clock?
-    /// The clocks of texts that the bag lacked when the parcel arrived, and from which the parcel's text descends. If a device
-    /// resent the parcel's text to a restored server, the clock of that text is included.
+    /// The clocks of missing ancestors: texts from which the parcel's text descends, and which the bag lacked when the parcel
+    /// arrived. If a device resent the parcel's text to a restored server, the clock of the parcel's text is included too.
     public var missingAncestors: [Clock]
     /// Whether the server made the edits of the parcel.
     public var isServerMade: Bool

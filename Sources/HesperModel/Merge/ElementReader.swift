@@ -108,8 +108,8 @@ struct ElementReader {
             for (index, element) in elements.enumerated() {
                 let path = "/\(field)/\(index)"
                 guard case .string(let text) = element else {
-                    // An array entry that is not a string could stand for any of the members that have a clock. So it is unknown
-                    // which members the array omits, and the whole field is rejected.
+                    // A member that has a clock but is missing in the array is removed. An array entry that is not a string may
+                    // stand for such a member. It is unknown for which one, so the whole field is rejected.
                     reject(field, .invalidField, "\(field) must contain only UUIDs", at: path)
                     return
                 }
@@ -262,14 +262,14 @@ struct ElementReader {
         reject(attribute.description, .invalidField, detail, at: path)
     }
 
-    /// Reads a value that is a clock, such as that of `textBase`.
+    /// Reads a value that is a clock, such as the value of `textBase`.
     private mutating func clock(_ json: JSON, _ field: String, at path: String) -> Clock? {
         if case .string(let text) = json, let clock = Clock(text) { return clock }
         reject(field, .invalidField, "\(field) must be a clock", at: path)
         return nil
     }
 
-    /// Reads a value that is an array of clocks, such as that of `textAfter`.
+    /// Reads a value that is an array of clocks, such as the value of `textAfter`.
     private mutating func clocks(_ json: JSON, _ field: String, at path: String) -> [Clock]? {
         let limit = Limits.textAfter
         guard case .array(let elements) = json, elements.count <= limit else {

@@ -1,8 +1,8 @@
 /// Merges one push into a scope: a pure function of the push, the contents of the bag, and the time (merge.md, One push).
 ///
-/// Deletions are applied first, then registers and new objects. Then words of deleted objects that the deleting device had not
-/// seen are kept in new objects. At the end, the names of tags are made unique, and edits that add an attachment to a second object
-/// are rejected. Invalid fields are rejected one by one.
+/// Deletions are applied first, then registers and new objects. After that, words of deleted objects are kept in new objects, if
+/// the deleting device had not seen these words. At the end, the names of tags are made unique, and each edit that adds an
+/// attachment to a second object is rejected. Invalid fields are rejected one by one.
 public struct Merge {
     private var draft: ScopeDraft
     private var texts = MergeTexts()
@@ -44,8 +44,8 @@ public struct Merge {
         for parcel in outcome.parcels {
             for case let clock? in parcel.edits.map(\.clock) {
                 outcome.greatestClock = max(outcome.greatestClock ?? clock, clock)
-                // A device may resend an edit that this server made before it was restored from a backup. The clock of that edit is
-                // recorded here, so that the server does not make the same clock again.
+                // After this server was restored from a backup, a device may resend an edit that the server made before the
+                // restore. The clock of that edit is recorded here, so that the server does not make the same clock again.
                 if clock.node == draft.context.server { outcome.serverClock = max(outcome.serverClock ?? clock, clock) }
             }
         }
@@ -267,8 +267,8 @@ public struct Merge {
         return nil
     }
 
-    /// Rejects each edit that adds an attachment to a note or to an app's own object although another live object has the same
-    /// attachment. The other edits of the element are applied.
+    /// Rejects each edit that adds an attachment to a second note or app object. An attachment can belong to only one live object.
+    /// The other edits of the element are applied.
     private mutating func checkHolders(_ push: Push) throws {
         var holders: [UniqueID: Set<UniqueID>] = [:]
         for id in draft.touched {

@@ -11,7 +11,7 @@ public struct MergeOutcome: Sendable {
     /// Merges of large texts that the caller must prepare before it applies the push again. If there are any, all other properties
     /// must be ignored.
     public var pendingMerges: [PreparedTexts.PendingMerge] = []
-    /// The greatest clock of the server's node that the push adds to the bag; nil if it adds none.
+    /// Among the clocks that the push adds to the bag, the greatest clock of the server's node; nil if there is none.
     public var serverClock: Clock?
     /// The greatest clock that the push adds to the bag; nil if it adds none.
     public var greatestClock: Clock?

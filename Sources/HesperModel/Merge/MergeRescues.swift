@@ -40,7 +40,8 @@ struct MergeRescues {
         return true
     }
 
-    /// The clocks of the newest versions of a text that the pushing device wrote.
+    /// The clocks of the versions of a text that the pushing device wrote, the newest first. At most `MergeRescues.ownTexts` clocks
+    /// are returned.
     private func ownTexts(
         _ attribute: Attribute, of id: UniqueID, upTo current: Clock, in draft: ScopeDraft
     ) throws -> [Clock] {
@@ -113,8 +114,8 @@ struct MergeRescues {
         draft.set(id, .entity(entity))
     }
 
-    /// Creates an object with the type of the deleted app object, and with those of its texts that have unseen words. The edits
-    /// keep their clocks.
+    /// Creates an object with the type of the deleted app object. The new object gets the texts of the deleted object, except texts
+    /// without unseen words. The edits keep their clocks.
     private func make(
         _ id: UniqueID, _ type: ObjectType, from original: Entity, _ texts: [Attribute], in draft: inout ScopeDraft
     ) throws {
@@ -134,8 +135,8 @@ struct MergeRescues {
         draft.set(id, .entity(entity))
     }
 
-    /// Adds texts of the deleted object to a new object that already exists. It exists if a device resent it to a restored server
-    /// before this deletion was applied.
+    /// Adds texts of the deleted object to the object into which they are rescued. That object already exists if a device resent it
+    /// to a restored server before this deletion was applied.
     private func add(
         _ attributes: [Attribute], of original: Entity, to entity: Entity, in draft: inout ScopeDraft,
         _ texts: inout MergeTexts
@@ -158,7 +159,7 @@ struct MergeRescues {
 }
 
 extension Entity {
-    /// The attributes of the object's texts that were set.
+    /// The texts of the object, as attributes. A text that was never set is not included.
     fileprivate var texts: [Attribute] {
         switch self {
         case .note(let note): note.textClock == nil ? [] : [.text]
@@ -184,7 +185,7 @@ extension ScopeDraft {
 }
 
 extension UniqueID {
-    /// The ID of the new object that receives the unseen words of an object when that object is deleted: the version 5 UUID of the
-    /// empty name in the namespace of the deleted object's ID.
+    /// When the object with this ID is deleted, its unseen words are kept in a new object. This is the ID of the new object. It is
+    /// the version 5 UUID of the empty name in the namespace of the deleted object's ID.
     public var rescue: UniqueID { UniqueID.derived(from: "", in: self) }
 }

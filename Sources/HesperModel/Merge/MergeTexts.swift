@@ -53,8 +53,8 @@ struct MergeTexts {
         try add(text, into: &entity, parcel: parcel, in: &draft)
     }
 
-    /// If a base was sent along with a text and the bag lacks the base, adds the base to the bag. The base is treated like a text
-    /// that a device resends to a restored server.
+    /// Adds the base of a text to the bag, if the push contains the base and the bag lacks it. The base is treated like a text that
+    /// a device resends to a restored server.
     private mutating func addBase(
         of text: Incoming, into entity: inout Entity, in draft: inout ScopeDraft
     ) throws {
@@ -113,8 +113,8 @@ struct MergeTexts {
                 base: base, older: currentIsOlder ? currentText : text.text,
                 newer: currentIsOlder ? text.text : currentText)
             guard let outcome = outcome(of: input, for: text.id(in: id), draft.context.bounds) else { return }
-            // Two texts of the maximum size may yield a merged text that exceeds the maximum, which no device could push again. The
-            // two texts are then not merged.
+            // The merged text of two long texts may exceed the maximum size. No device could push an edit of such a text, so the two
+            // texts are then not merged.
             guard outcome.text.utf8.count <= Limits.textBytes else {
                 leaveUnmerged(text, beside: currentID, currentText)
                 return
@@ -142,7 +142,8 @@ struct MergeTexts {
         return nil
     }
 
-    /// Makes a text current. If the fold yields a different text, adds this text again with a new clock of the server.
+    /// Makes `text` current. If the fold yields a different text, adds `text` to the object once more, with a new clock of the
+    /// server.
     private func setCurrent(
         _ attribute: Attribute, _ text: String, origin: Clock, after clock: Clock, in entity: inout Entity,
         _ draft: inout ScopeDraft
@@ -209,14 +210,14 @@ struct MergeTexts {
         guard let base else { return .unknown }
         if base == current { return .current }
         if let value = try draft.textValue(text.attribute, base, of: id) { return .base(value) }
-        // The bag lacks the text of the base, because it was thinned away or the clock of the base was rejected. The push may
-        // include this text.
+        // The bag lacks the text of the base. Either thinning dropped the text, or the clock of the base was rejected. The push may
+        // contain the text of the base.
         if base == ancestry.base, let value = ancestry.baseValue { return .base(value) }
         return .unknown
     }
 
-    /// The base of a text from a client that does not send `textAfter`: the greater of two clocks, `textBase` and the clock of
-    /// the newest text in the bag that the same node wrote before this text.
+    /// The base of a text from a client that does not send `textAfter`. There are two candidates: `textBase`, and the clock of the
+    /// newest earlier text by the same node. The base is the greater of the two clocks.
     private func baseByNode(of text: Incoming, in id: UniqueID, _ draft: ScopeDraft) throws -> Clock? {
         let (node, bag) = (text.clock.node, draft.bag)
         var own = draft.wasKnown(id) ? try bag.newest(text.attribute, of: id, by: node, before: text.clock) : nil
@@ -269,7 +270,8 @@ extension ScopeDraft {
             }
     }
 
-    /// Whether the version with this clock belongs to the object or to the deleted object from which it was rescued.
+    /// Whether the object has a version of the text with this clock. If words of a deleted object were rescued into the object, the
+    /// versions of the deleted object count too.
     fileprivate func hasText(_ attribute: Attribute, _ clock: Clock, of id: UniqueID) throws -> Bool {
         if try find(attribute, clock, of: id) != nil { return true }
         return try rescued(attribute, clock, into: id) != nil
@@ -281,9 +283,8 @@ extension ScopeDraft {
         return nil
     }
 
-    /// Returns the version that has the given clock and belongs to the deleted object from which this object was rescued. It is
-    /// needed as a base: a device that edited the deleted object pushes its texts to the rescued object, and their bases are texts
-    /// of the deleted object.
+    /// Finds a version, by its clock, in the deleted object whose words were rescued into this object. A device that edited the
+    /// deleted object pushes its texts to this object. The base of such a text is a version of the deleted object.
     private func rescued(_ attribute: Attribute, _ clock: Clock, into id: UniqueID) throws -> Edit? {
         guard wasKnown(id) else { return nil }
         for parcel in try bag.parcels(rescuedInto: id, holding: clock) {
@@ -302,7 +303,7 @@ extension ScopeDraft {
 }
 
 extension Change {
-    /// The text that an edit sets, with the texts from which it descends according to the push.
+    /// The text that an edit sets, with its ancestors as stated in the push.
     func text(_ edit: Edit, at clock: Clock) -> MergeTexts.Incoming {
         var text = ""
         if case .string(let value)? = edit.value { text = value }

@@ -134,14 +134,14 @@ public enum PushReader {
         var target: UniqueID?
         if let json = object["mergedInto"] {
             guard case .string(let text) = json, let id2 = UniqueID(text), id2 != id, type == .tag else {
-                throw invalid("mergedInto", "the ID of another tag, and is allowed only for tags")
+                throw invalid("mergedInto", "the ID of another tag. It is allowed only for tags")
             }
             target = id2
         }
         var rescue: UniqueID?
         if let json = object["rescuedInto"] {
             guard case .string(let text) = json, let named = UniqueID(text), named == id.rescue, type.hasTexts else {
-                throw invalid("rescuedInto", "\(id.rescue), and is allowed only for notes and objects of apps")
+                throw invalid("rescuedInto", "\(id.rescue). It is allowed only for notes and objects of apps")
             }
             rescue = named
         }
@@ -189,7 +189,7 @@ public enum PushReader {
             guard case .object(let map) = json, type.isAppDefined, map.members.count <= Limits.objectTexts else {
                 throw invalid(
                     field,
-                    "an object with at most \(Limits.objectTexts) names of texts, and is allowed only for objects of apps"
+                    "an object with at most \(Limits.objectTexts) names of texts. It is allowed only for objects of apps"
                 )
             }
             return map.members.map { ("\(field)/\(JSONPointer.escape($0.name))", .namedText($0.name), $0.value) }
@@ -200,7 +200,7 @@ public enum PushReader {
             guard case .string(let text) = json, type == .note else {
                 throw invalid(
                     "textSeen",
-                    "the clock of the text that was seen, or an empty string if there was none, and is allowed only for notes"
+                    "the clock of the text that was seen, or an empty string if no text was seen. It is allowed only for notes"
                 )
             }
             seen = [:]

@@ -1,6 +1,6 @@
 /// Collects the results for one element of a push until its receipt is written.
 struct ReceiptDraft {
-    /// The accepted edits of the element. For each edit: whether the bag already contained it.
+    /// The accepted edits of the element. `isKnown` is true if the bag already contained the edit.
     var edits: [(edit: Edit, isKnown: Bool)] = []
     /// The problems of the rejected fields, by the field's name.
     var rejected: [String: Problem] = [:]

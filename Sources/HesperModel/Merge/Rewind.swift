@@ -1,6 +1,6 @@
-/// Computes the state that one object would have without the edits that one device pushed after a moment (merge.md, Devices). This
-/// type does not store the values of the edits, so that a long history takes little memory. Afterwards, the caller reads the values
-/// that must be restored.
+/// Computes which values of one object must be restored to undo the edits that one device pushed after a moment (merge.md,
+/// Devices). The values of the edits are not stored, so that a long history takes little memory. The result names the values to
+/// restore, and the caller reads them from the bag.
 ///
 ///     var rewind = Rewind(of: phone, after: moment)
 ///     for stored in history { rewind.add(stored.parcel, by: stored.pushedBy, at: stored.pushedAt, position: stored.position) }
@@ -25,8 +25,8 @@ public struct Rewind: Sendable {
         let attribute: Attribute
         let clock: Clock?
         /// The digest of the text that the edit sets. Nil if the attribute is not a text, or if the text was thinned away. The
-        /// digest shows how the server made a text: if a text of the same push has the same digest, the server only gave that text
-        /// a new clock. Otherwise, the server merged texts.
+        /// digest shows how the server made a text during a push. If a text in the push has an equal digest, the server only gave
+        /// that text a new clock. Otherwise, the server merged texts.
         let digest: Digest?
         let hasValue: Bool
     }
@@ -48,8 +48,8 @@ public struct Rewind: Sendable {
         /// The version to restore; nil to restore the default. The default is restored if all edits of the register are undone, or
         /// if the values of all other edits were thinned away.
         public let version: Version?
-        /// Whether an older value or the default is restored, because the value that would be current without the undone edits was
-        /// thinned away.
+        /// Whether the value that would be current without the undone edits was thinned away. If so, an older value or the default
+        /// is restored instead.
         public let isOlder: Bool
     }
 
@@ -137,8 +137,8 @@ public struct Rewind: Sendable {
 // MARK: - The device's parcels
 
 extension Rewind {
-    /// The positions of the parcels to undo. These are the parcels that the device pushed after the moment, and the server's
-    /// parcels whose text was merged from a text in one of these parcels.
+    /// The positions of the parcels to undo. A parcel is undone if the device pushed it after the moment. A parcel that the server
+    /// made is also undone if its text was merged from a text that is undone.
     private func undone(_ parcels: [ParcelSummary]) -> Set<Int64> {
         var undone: Set<Int64> = []
         // For each text attribute, `before` is the text that was current before the push that contains the parcel, and `current` is

@@ -53,8 +53,8 @@ struct ScopeDraft {
         before.merge(found) { first, _ in first }
     }
 
-    /// The notes and objects of apps that have an attachment, except for those that this push changes. Includes objects that do
-    /// not exist yet, because their required field is not set.
+    /// The notes and the apps' own objects that have this attachment. Objects that this push changes are left out. Objects that do
+    /// not exist yet, because their required field is not set, are included.
     func untouchedHolders(of attachment: UniqueID) throws -> [UniqueID] {
         try bag.holders(of: attachment).filter { !isTouched($0) }
     }
@@ -85,13 +85,14 @@ struct ScopeDraft {
     }
 
     /// Appends an edit to a parcel.
-    /// - Parameter missing: if the edit sets a text, the clocks of texts that the bag lacks and from which this text descends.
+    /// - Parameter missing: the clocks of the text's ancestors that are not in the bag. Empty if the edit does not set a text.
     mutating func append(_ edit: Edit, to parcel: Int, missing: [Clock] = []) {
         parcels[parcel].edits.append(edit)
         parcels[parcel].missingAncestors += missing
     }
 
-    /// The parcel for an edit: the given one or, if the edit sets a text and that parcel already has a text, a new one.
+    /// Returns the parcel to which an edit can be added. This is a new parcel if the edit sets a text and `parcel` already has a
+    /// text. Otherwise, it is `parcel`.
     mutating func parcel(for edit: Edit, beside parcel: Int) -> Int {
         guard edit.attribute.isText, parcels[parcel].text != nil else { return parcel }
         return add(Parcel(object: parcels[parcel].object, objectType: parcels[parcel].objectType, edits: []))
@@ -131,19 +132,19 @@ struct ScopeDraft {
 
     enum KeyLookup {
         case absent
-        /// An edit with the same attribute and clock exists. It has the same value, or its value was thinned away and cannot be
-        /// compared.
+        /// An edit with this attribute and clock exists. Its value is equal to the value of the given edit, or was thinned away and
+        /// cannot be compared.
         case sameValue
-        /// An edit with the same attribute and clock exists, and it has another value.
+        /// An edit with this attribute and clock exists. Its value differs from the value of the given edit.
         case differentValue
     }
 
-    /// Looks up whether an edit with the same attribute and clock is in the bag or was added by the push.
+    /// Looks up whether the bag, or the push so far, contains an edit with this attribute and clock.
     func lookUp(
         _ edit: Edit, _ clock: Clock, of id: UniqueID, current: Register<Value>?
     ) throws -> KeyLookup {
-        // The current clock is the attribute's greatest clock in the bag, so only smaller clocks need a lookup. An attribute
-        // that was never set has no edits, unless the object is deleted: edits of a deleted object are stored but not folded.
+        // The current clock is the attribute's greatest clock, so only smaller clocks need a lookup. An attribute
+        // without a current clock has no edits, except in a deleted object, whose edits are stored but not folded.
         if let current {
             if clock > current.clock { return .absent }
             if clock == current.clock { return edit.value == current.value ? .sameValue : .differentValue }

@@ -17,7 +17,7 @@ public struct TextAncestry: Sendable, Equatable {
 }
 
 extension Entity {
-    /// The ancestries of texts that are based on the current texts of this object.
+    /// The ancestry of each text that `edits` set. The base of a text is the current text of its attribute in this object.
     /// - Parameters:
     ///   - edits: the edits to push. Edits of attributes that are not texts have no ancestry.
     ///   - after: see ``TextAncestry/after``.

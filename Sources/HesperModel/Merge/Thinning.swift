@@ -64,26 +64,26 @@ public struct Thinning: Sendable {
         public var nextReview: Timestamp?
     }
 
-    /// The time, in milliseconds, for which texts that a device may use as a base are kept after the most recent use of the device.
+    /// Texts that a device may use as a base are kept for this time after the most recent use of the device. In milliseconds.
     public static let deviceRetention = 365 * Timestamp.day
     /// The margin before the stored time of a device's most recent read, in milliseconds. ``readMarginAfter`` describes its use.
     static let readMarginBefore = 60_000 as Int64
-    /// The margin after the stored time of a device's most recent read, in milliseconds. All texts that were current between the
-    /// start of ``readMarginBefore`` and the end of this margin are kept. The device may have received any of these texts, because
-    /// read times are stored only once a minute, and because a response takes time to arrive.
+    /// The margin after the stored time of a device's most recent read, in milliseconds. ``readMarginBefore`` and this margin form
+    /// an interval around the stored time. All texts that were current in this interval are kept, because the device may have
+    /// received any of them. Read times are stored only once a minute, and a response takes time to arrive.
     static let readMarginAfter = 120_000 as Int64
-    /// The time until the next review of texts that are kept only because a device may use them as a base, in milliseconds.
-    /// Such texts are reviewed regularly, because reads by the device do not trigger a review.
+    /// The interval, in milliseconds, between reviews of texts that are kept only because a device may use them as a base. Such
+    /// texts are reviewed regularly, because reads by the device do not trigger a review.
     static let deviceReviewInterval = 7 * Timestamp.day
-    /// The time until the next review of values that are kept because the policy is ``HistoryPolicy/forever``, in milliseconds.
-    /// Such values are reviewed regularly, because the policy may change.
+    /// The interval, in milliseconds, between reviews of values that are kept because the policy is ``HistoryPolicy/forever``. Such
+    /// values are reviewed regularly, because the policy may change.
     static let policyReviewInterval = 30 * Timestamp.day
 
     /// Decides which versions of one register are dropped.
     /// - Parameters:
     ///   - versions: all values of the register that are still in the bag.
     ///   - current: the clock of the register.
-    ///   - node: the node of the texts that imports gave to the note (``ImportedNote``). The newest text of this node is kept,
+    ///   - node: the node in the clocks of imported texts of this note (``ImportedNote``). The newest imported text is kept,
     ///     because it is the base of the next import, even years later.
     public func decide(
         _ versions: [Version], of attribute: Attribute, current: Clock, importedBy node: NodeID? = nil

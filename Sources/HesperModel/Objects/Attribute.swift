@@ -67,7 +67,7 @@ public enum Attribute: Hashable, Sendable {
         }
     }
 
-    /// Parses an attribute's ``description``; nil if the text is not one.
+    /// Parses the ``description`` of an attribute; nil if the text is not a valid description.
     public init?(_ description: String) {
         if let field = Field(rawValue: description) {
             self = .field(field)

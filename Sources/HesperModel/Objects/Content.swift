@@ -154,7 +154,7 @@ public struct Content: Sendable, Equatable {
             case .tags: writer.member(part.name, ids: tags)
             case .attachments: writer.member(part.name, ids: attachments)
             case .attributes: writer.member(part.name, valuesOf: attributes)
-            // If there are none, the member is omitted, so that the JSON is the same as in earlier versions of the server.
+            // An empty `texts` or `files` is omitted, so that the JSON is the same as in earlier versions of the server.
             case .texts: if texts.count > 0 { writer.member(part.name, valuesOf: texts) }
             case .files: if files.count > 0 { writer.member(part.name, valuesOf: files) }
             }

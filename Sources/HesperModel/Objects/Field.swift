@@ -1,7 +1,7 @@
 /// The table of all single-valued fields (merge.md, Edits).
 ///
-/// The table is used to read, write and fold objects, for digests and revocation, and by the routes for clients without clocks. A
-/// new field needs a case and a row here; see development.md, Add a field to notes, for the other steps.
+/// The code that reads, writes and folds objects uses this table. Digests, revocation and the routes for clients without clocks use
+/// it too. A new field needs a case and a row here. The other steps are in development.md, Add a field to notes.
 public enum Field: String, Sendable, CaseIterable {
     // The cases are in the order in which JSON lists the fields.
     case creationDate, text, archived, sortDate

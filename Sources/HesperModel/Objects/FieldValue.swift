@@ -46,7 +46,7 @@ public enum FieldValue {
         guard case .string(let name) = json, let type = ObjectType(name), type.isAppDefined else {
             return .failure(
                 FieldError(
-                    "must be a type that your app defines, matching [A-Za-z][A-Za-z0-9_.-]{0,63}, not note, tag or attachment"
+                    "must match [A-Za-z][A-Za-z0-9_.-]{0,63}, and must not be note, tag or attachment"
                 ))
         }
         return .success(.string(name))

@@ -26,8 +26,8 @@ public struct Members: Sendable, Equatable {
     /// was merged. If several registers then refer to the same object, the register with the greatest clock counts (merge.md,
     /// Membership).
     ///
-    /// - Parameter resolve: returns the ID itself if its object is live, or the ID of the live object into which its object was
-    ///   merged; nil if there is none.
+    /// - Parameter resolve: receives the ID of a member. Returns this ID if the member is live. If the member was merged into a
+    ///   live object, returns the ID of that object. Otherwise, returns nil.
     public func resolved(_ resolve: (UniqueID) throws -> UniqueID?) rethrows -> [UniqueID] {
         var live: [UniqueID: Register<Bool>] = [:]
         for (member, register) in registers {

@@ -1,4 +1,4 @@
-/// The registers of an object whose names an app chose: its `attributes`, `texts` or `files` in JSON.
+/// Registers whose names an app chose. In JSON, they are the `attributes`, `texts` or `files` of an object.
 public struct NamedRegisters: Sendable, Equatable {
     public private(set) var registers: [String: Register<Value>] = [:]
 

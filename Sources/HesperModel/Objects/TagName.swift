@@ -8,9 +8,9 @@ public enum TagName {
     /// equivalent names equal. The second conversion recomposes characters that folding decomposed. For example, folding turns
     /// "ǰ" into "j" and a caron.
     ///
-    /// Folded names must be compared by their UTF-8 bytes, in the database as well. Swift's `==` yields the same result for
-    /// folded names, because they are in NFC, but not for other names: it considers "é" as one scalar equal to "é" as two
-    /// scalars, which SQLite, JavaScript and digests distinguish.
+    /// Folded names must be compared by their UTF-8 bytes, in the database as well. Folded names are in NFC, so Swift's `==` yields
+    /// the same result as a comparison of bytes. For other names, the result may differ: Swift considers "é" equal to "e" with a
+    /// combining accent, but SQLite, JavaScript and digests distinguish them.
     ///
     ///     TagName.fold(" STRASSE ") == TagName.fold("Straße")  // "strasse"
     public static func fold(_ name: String) -> String {
@@ -30,7 +30,7 @@ public enum TagName {
 }
 
 extension CaseFolding {
-    /// Calls `body` with each scalar of the full case folding of `scalar`; usually there is one.
+    /// Calls `body` with each scalar of the full case folding of `scalar`. Usually the folding is a single scalar.
     static func fold(_ scalar: Unicode.Scalar, _ body: (Unicode.Scalar) -> Void) {
         if let several = full[scalar.value] {
             several.compactMap(Unicode.Scalar.init).forEach(body)

@@ -1,7 +1,7 @@
 /// The value of an attribute: a JSON scalar or a date.
 ///
 /// Two strings are equal only if their bytes are equal, because a text must be returned exactly as it was sent. Swift's `==` for
-/// strings would consider "é" as one scalar equal to "é" as two scalars.
+/// strings would consider "é" equal to "e" with a combining accent.
 public enum Value: Sendable {
     case null
     case bool(Bool)
@@ -38,7 +38,7 @@ public enum Value: Sendable {
     /// The length of a string in bytes of UTF-8; 8 for other values.
     public var byteCount: Int { if case .string(let value) = self { value.utf8.count } else { 8 } }
 
-    /// Whether this value is a smaller string or an earlier date than `other`. False for values of other types.
+    /// Whether this value is less than `other`. Strings are compared with strings, and dates with dates. False in all other cases.
     func isLess(than other: Value) -> Bool {
         switch (self, other) {
         case (.string(let left), .string(let right)): left < right

@@ -93,8 +93,8 @@ public struct SearchQuery: Sendable, Hashable {
         return parts.map { String($0) }
     }
 
-    /// The terms of a phrase. If the phrase ends in a script without spaces, the term that consists of the last character alone
-    /// is omitted, because a text in which more characters follow does not contain that term.
+    /// The terms of a phrase. If the phrase ends in a script without spaces, the term that consists of the last character alone is
+    /// omitted. A text contains that term only at the end of a run of characters, but the phrase must also be found within a run.
     private static func phrase(_ text: String) -> [Term] {
         var terms: [String] = []
         var endsInTail = false

@@ -81,8 +81,8 @@ extension SearchQuery {
                 TermScalar.of(scalar) { made in
                     switch made.kind {
                     case .ignored: break
-                    // "½" is normalized to 1, slash, 2. The slash ends the term "1", and another term begins after it. So the
-                    // bytes of `term` are counted again from the start.
+                    // "½" is normalized to 1, slash, 2. The terms "1" and "2" both come from this scalar. If `term` does not end
+                    // before the slash, it begins after the slash, so its bytes are counted from there.
                     case .separator where left > 0: left = term.text.utf8.count
                     default: left -= UTF8.width(made.scalar)
                     }
@@ -142,7 +142,7 @@ extension String {
         return rounded(lower)..<(rounded(upper) == upper ? upper : index(after: rounded(upper)))
     }
 
-    /// The start of the character that contains `index`, which must be the start of a scalar.
+    /// The start of the character that contains `index`. `index` must be the start of a scalar.
     private func rounded(_ index: Index) -> Index {
         index < endIndex ? self.index(before: self.index(after: index)) : index
     }
@@ -153,8 +153,8 @@ extension String {
         return end == endIndex ? end : unicodeScalars.index(before: unicodeScalars.index(after: end))
     }
 
-    /// Goes from `start` over `count` characters, or over fewer if these have more than `bytes` bytes or the text ends. Returns the
-    /// index reached and the number of characters passed. `step` is 1 to go forward and -1 to go backward.
+    /// Goes from `start` over at most `count` whole characters and at most `bytes` bytes. Stops at the end or the beginning of the
+    /// text. `step` is 1 to go forward and -1 to go backward. Returns the index reached and the number of characters passed.
     fileprivate func walk(
         from start: Index, by step: Int, atMost count: Int, bytes: Int
     ) -> (end: Index, count: Int) {

@@ -12,7 +12,7 @@ struct TermScalar {
         /// The scalar belongs to a script that is written without spaces. The terms of such a script are pairs of adjacent
         /// scalars.
         case pair
-        /// The scalar is a vowel sign or similar, as in Devanagari. It belongs to the preceding scalar.
+        /// The scalar is a vowel sign or a similar sign, as in Devanagari. It belongs to the preceding scalar.
         case sign
         /// The scalar is a mark that makes the preceding kana voiced: か followed by the mark is が.
         case voicing

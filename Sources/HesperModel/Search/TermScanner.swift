@@ -1,7 +1,7 @@
 /// Finds the terms of a text and their positions. ``Terms`` describes how a text is split into terms.
 struct TermScanner {
-    /// A function that receives a term in UTF-8, the range of bytes of the text from which the term was made, and whether it is
-    /// the single last character of a run in a script without spaces.
+    /// A function that receives a term in UTF-8. `source` is the range of bytes in the text from which the term was made. `isTail`
+    /// is true if the term consists only of the last character of a longer run in a script without spaces.
     typealias Found = (_ term: UnsafeBufferPointer<UInt8>, _ source: Range<Int>, _ isTail: Bool) -> Void
 
     /// Calls `found` for every term of `text`, in order.
@@ -113,9 +113,9 @@ struct TermScanner {
         }
     }
 
-    /// Appends a scalar in canonical order (Unicode, D109), so that equivalent texts have the same terms. The scalar is moved
-    /// before at most 30 marks, the limit of Unicode's stream-safe format. Even a text that consists only of marks is therefore
-    /// scanned in linear time.
+    /// Appends a scalar in canonical order (Unicode, D109), so that equivalent texts have the same terms. For this order, a mark
+    /// may have to be inserted before marks that precede it in the text. It is inserted before at most 30 of them, which is the
+    /// limit of Unicode's stream-safe format. Even a text that consists only of marks is therefore scanned in linear time.
     private mutating func append(_ scalar: Unicode.Scalar, _ source: Range<Int>) {
         var position = scalars.count
         if scalar.value >= 0x0300 {

@@ -1,5 +1,5 @@
-/// Compares the base of a merge with one side, that is, with one of the two texts that were edited from it (merge.md, Text).
-/// First lines are compared, then the words in lines that differ.
+/// Compares the base of a merge with one side (merge.md, Text). A side is one of the two texts that were edited from the base.
+/// Lines are compared first. Then the words are compared in the lines that differ.
 struct TextAlignment {
     /// A moved line: its index in the base and its index in the side.
     struct Move {
@@ -16,7 +16,7 @@ struct TextAlignment {
     private(set) var moves: [Move] = []
     /// The ranges of the tokens of moved lines, in the base and in the side. These tokens are not matched with other tokens.
     private(set) var movedTokens: (base: [Range<Int>], side: [Range<Int>]) = ([], [])
-    /// The ranges of the tokens of moved lines in the side, by the first token of each range.
+    /// For each moved line, the range of its tokens in the side. The key is the first token of the range.
     private var movedStarts: [Int: Range<Int>] = [:]
 
     init(base: TextTokens, side: TextTokens, numbers: inout TextNumbers, budget: inout TextBudget) {
@@ -167,9 +167,9 @@ struct TextAlignment {
         return next
     }
 
-    /// Adds the differences within a replacement that lies between two matched line breaks, split into several hunks if necessary.
-    /// The ranges of the base and of the side cannot both contain line breaks, because all line breaks that could be matched were
-    /// matched.
+    /// Adds the differences within a replacement, as several hunks if necessary. Line breaks of the base have already been paired
+    /// with line breaks of the side, and the replacement lies between two such pairs. So at most one of its two ranges contains
+    /// line breaks.
     private mutating func split(_ hunk: TextHunk) {
         var (base, side) = (hunk.base, hunk.side)
         while let one = base.first, let other = side.first, isSame(one, other) {

@@ -30,8 +30,8 @@ extension TextDiff {
             positions[side[index]]?.side = index
         }
 
-        // piles[n] is the last anchor of a list of n + 1 anchors that have the same order in both texts. If there are several lists
-        // of this length, it is the last anchor of the list that ends earliest in the side.
+        // piles[n] is the last anchor of a list of n + 1 anchors that have the same order in both texts. If there are several such
+        // lists, the list whose last anchor is earliest in the side is used.
         var piles: [Int] = []
         var common: [Anchor] = []
         var before: [Int] = []

@@ -27,9 +27,9 @@ struct TextHunk: Equatable, Sendable {
 
 /// Counts the work of a merge and limits it.
 struct TextBudget: Sendable {
-    /// The number of comparisons so far. At ``limit``, no new comparison is begun, but a run of equal tokens or a sorting of
-    /// anchors is completed, and the remaining ranges are trimmed. The number may therefore exceed ``limit``, but is at most 64 per
-    /// token plus 65,536.
+    /// The number of comparisons so far. It may exceed ``limit``. If ``limit`` is reached while a run of equal tokens is compared,
+    /// or while anchors are sorted, this work is completed. Afterwards, the remaining ranges are still trimmed. The number is at
+    /// most 64 per token plus 65,536.
     private(set) var steps = 0
     /// The number of comparisons after which texts are no longer compared in detail. Each remaining range is then treated as
     /// replaced as a whole.
@@ -141,8 +141,9 @@ struct TextDiff {
         return nil
     }
 
-    /// The point where a path with d + 1 differences enters diagonal k (Myers 1986), as a position in the base, and whether the
-    /// last difference is an insertion rather than a deletion. The position is -1 if there is no such point.
+    /// Finds the point where a path with d + 1 differences enters diagonal k (Myers 1986). Returns the position of this point in
+    /// the base, or -1 if there is no such point. Also returns whether the last difference of the path is an insertion
+    /// rather than a deletion.
     /// - Parameter row: the furthest positions in the base that paths with d differences reach, by diagonal.
     private static func entry(_ row: [Int], d: Int, k: Int, in box: TextHunk) -> (x: Int, isInsertion: Bool) {
         var inserted = k + 1 <= d && k + 1 >= -d ? row[k + 1 + d] : -1

@@ -72,8 +72,8 @@ public enum TextMerge {
             text: String(decoding: weave.output.bytes, as: UTF8.self), superseded: superseded(weave))
     }
 
-    /// The replacements in the older text that were not used because the newer text replaced the same words. A replacement is
-    /// left out if the newer text's replacement contains all its words.
+    /// The replacements in the older text that were not used because the newer text replaced the same words. A replacement of the
+    /// older text is left out if all of its words are also in the replacement of the newer text.
     private static func superseded(_ weave: TextWeave) -> [Superseded] {
         if weave.contests.isEmpty { return [] }
         var superseded: [Superseded] = []

@@ -94,8 +94,8 @@ struct TextOutput {
             tailKind == .word && headKind == .word
             || !TextGrapheme.haveBoundary(tail.bytes(of: last.token), head.bytes(of: token))
         if isFused {
-            // A combining mark at the start of the next token would become part of the same grapheme as a space before it. A line
-            // break is written instead, after which the mark remains a grapheme of its own.
+            // A space and a combining mark after it form one grapheme. If the next token begins with such a mark, a line break is
+            // therefore written instead of a space. After a line break, the mark remains a grapheme of its own.
             bytes += TextGrapheme.haveBoundary([0x20], head.bytes(of: token)) ? [0x20] : lineEnd
         }
         return true

@@ -187,9 +187,9 @@ struct TextPlan {
 
     // MARK: Restored lines
 
-    /// Handles lines of which one side deleted all words and into which the other side inserted a word. The line with the inserted
-    /// word is kept. If the first side replaced the deleted words with other text, that text is written above the kept line. If
-    /// both sides replaced the line, the older replacement is written above the newer one.
+    /// Handles each line in which one side deleted all words and the other side inserted a word. The line with the inserted word is
+    /// kept. If the side that deleted the words wrote other text in their place, that text is written above the kept line. If both
+    /// sides replaced the line, the older replacement is written above the newer one.
     private mutating func resolveRewrites() {
         var next = (older: 0, newer: 0)
         var done = -1
@@ -251,7 +251,8 @@ struct TextPlan {
         one.hunks.count == other.hunks.count && zip(one.hunks, other.hunks).allSatisfy { isEqual($0, $1) }
     }
 
-    /// Restores a line in the version of the side that did not delete all its words.
+    /// Restores a line of which the side `source` deleted all words. Those tokens of the line that the other side kept are
+    /// restored.
     private mutating func restore(_ line: Int, rewrittenBy source: Source, _ changes: LineChanges?) {
         let range = base.lines[line]
         let (keeper, other) = source == .older ? (newer, older) : (older, newer)

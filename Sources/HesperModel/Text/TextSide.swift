@@ -6,13 +6,14 @@ struct TextSide {
     private(set) var hunks: [TextHunk]
     /// For each moved line of the base: the index of the same line in the side.
     private(set) var moves: [Int: Int] = [:]
-    /// For each moved line, by the index of its first token in the side: the index of the line in the base.
+    /// For each moved line, the index of the line in the base. The key is the index of the line's first token in the side.
     private(set) var movedStarts: [Int: Int] = [:]
-    /// For each hunk that changes a moved line, by the index of the hunk: the index of the line in the base.
+    /// For each hunk that changes a moved line, the index of the line in the base. The key is the index of the hunk.
     private(set) var movedLines: [Int: Int] = [:]
     /// For each token of the base: the index of the same token in the side; -1 if the side deleted the token.
     private(set) var positions: [Int32] = []
-    /// For each token of the base: the count of words before it that the side kept. An additional last element is the total count.
+    /// For each token of the base: the number of words that precede the token in the base and that the side kept. An additional
+    /// last element is the number of all kept words.
     private var keptWords: [Int32] = []
     private let base: TextTokens
 

@@ -1,5 +1,5 @@
-/// Finds lines that one side both moved and changed. A line of the base that was deleted and a line that was inserted elsewhere are
-/// such a pair if more than half of the words of each line are also in the other line.
+/// Finds lines that one side both moved and changed. A deleted line of the base and a line inserted elsewhere are treated as one
+/// moved line if more than half of the words of each line are also in the other line.
 struct TextSimilarLines {
     private(set) var moves: [TextAlignment.Move] = []
 

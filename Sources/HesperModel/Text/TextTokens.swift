@@ -130,8 +130,8 @@ private struct TokenBuilder {
         offsets.reserveCapacity(capacity)
     }
 
-    /// Adds a grapheme. It becomes part of the preceding token if both are parts of a word or both are blanks, and a new token
-    /// otherwise.
+    /// Adds a grapheme. If the grapheme and the preceding token are both words or both blanks, the grapheme becomes part of that
+    /// token. Otherwise, it becomes a new token.
     mutating func add(_ kind: TextTokens.Kind, endingAt end: Int) {
         if kind == last, kind == .word || kind == .blank {
             offsets[offsets.count - 1] = UInt32(end)

@@ -1,7 +1,7 @@
 import Foundation
 import HesperModel
 
-/// Reads exports of Evernote: one or more ENEX files, also in a folder or a zip archive. Each file is a notebook.
+/// Reads exports of Evernote: one or more ENEX files. They may be in a folder or a zip archive. Each file is a notebook.
 struct Evernote: SourceReader {
     private let files: [SourceFile]
     private let limits: SourceLimits

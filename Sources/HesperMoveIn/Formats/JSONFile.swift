@@ -2,7 +2,7 @@ import Foundation
 import HesperArchive
 import HesperModel
 
-/// Reads a JSON file of an export value by value, so that memory use does not depend on the size of the file.
+/// Reads a JSON file from an export. It reads one value at a time, so that memory use does not depend on the size of the file.
 struct JSONFile {
     private let file: SourceFile
 

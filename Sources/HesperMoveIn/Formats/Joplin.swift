@@ -137,8 +137,8 @@ struct Joplin: SourceReader {
             }
         }
 
-        /// The names of the note's tags. The notebook of the note and the notebooks that contain it become one tag, such as
-        /// `work/mail`.
+        /// The names of the note's tags. The path of the note's notebook becomes one tag, such as `work/mail` for the notebook
+        /// `mail` in the notebook `work`.
         func tags(of note: JoplinItem) -> [String] {
             var names: [String] = []
             var next = note["parent_id"]

@@ -1,8 +1,8 @@
 import HesperArchive
 import HesperModel
 
-/// Reads an export of Simplenote: the file `source/notes.json`, alone, in a folder or in a zip archive. The export also contains
-/// the notes as text files, which have no dates and are not read.
+/// Reads an export of Simplenote: the file `source/notes.json`. The source may be this file, or a folder or a zip archive that
+/// contains it. The export also contains the notes as text files, which have no dates and are not read.
 struct Simplenote: SourceReader {
     /// The source. This reference keeps the temporary files of an unpacked archive until the notes are read.
     private let source: SourceFiles

@@ -1,8 +1,8 @@
 import HesperArchive
 import HesperModel
 
-/// Reads a decrypted backup of Standard Notes: the file `Standard Notes Backup and Import File.txt`, alone, in a folder or in a zip
-/// archive.
+/// Reads a decrypted backup of Standard Notes: the file `Standard Notes Backup and Import File.txt`. The source may be this file,
+/// or a folder or a zip archive that contains it.
 struct StandardNotes: SourceReader {
     /// The source. This reference keeps the temporary files of an unpacked archive until the notes are read.
     private let source: SourceFiles

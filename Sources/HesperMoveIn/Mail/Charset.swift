@@ -3,7 +3,7 @@ import Foundation
 /// Converts text in other character sets to Unicode, with the system's `iconv`.
 enum Charset {
     /// Decodes bytes as text. Bytes that are invalid in the character set become U+FFFD. If the character set is unknown, the bytes
-    /// are decoded as UTF-8 if they are valid UTF-8, and as Windows-1252 otherwise.
+    /// are decoded as UTF-8. If they are not valid UTF-8, they are decoded as Windows-1252.
     static func text(_ bytes: ArraySlice<UInt8>, charset: String) -> String {
         let name = charset.lowercased()
         if name == "utf-8" || name == "utf8" || name == "us-ascii" || name.isEmpty {

@@ -2,7 +2,8 @@ import Foundation
 
 /// Converts HTML, or the ENML of Evernote, to Markdown while the document is parsed.
 final class MarkdownConverter: MarkupHandler {
-    /// The scheme of the addresses of files in converted texts. The scheme is followed by the MD5 hash of a file of the note.
+    /// The scheme of the addresses by which a converted text refers to the files of its note. After the scheme, an address contains
+    /// the MD5 hash of the file.
     static let resourceScheme = "evernote-resource:"
 
     /// The tasks of an Evernote note as lines of Markdown, by the ID of their task group. A group is removed from here when its
@@ -465,7 +466,7 @@ final class MarkdownConverter: MarkupHandler {
         return href.hasPrefix("#") ? "" : escaped(href)
     }
 
-    /// An address in which the characters that would end it in Markdown are percent-encoded.
+    /// Percent-encodes the characters that would end an address in Markdown, and removes line breaks and tabs.
     private static func escaped(_ address: String) -> String {
         var result = ""
         for character in address {

@@ -154,7 +154,8 @@ struct MarkdownLine {
         return characters[end + 1] == "("
     }
 
-    /// Escapes the beginning of a line that Markdown would interpret as a heading, a list or a quotation.
+    /// Escapes the beginning of a line if Markdown would interpret the line as a heading, a list item, a horizontal rule or a
+    /// quotation.
     private static func withEscapedStart(_ line: String) -> String {
         guard let first = line.first else { return line }
         let isAlone = { (rest: Substring) in rest.first.map { $0 == " " } ?? true }

@@ -11,9 +11,9 @@ protocol MarkupHandler: AnyObject {
 
 /// Parses XML or HTML in pieces with libxml2, and passes elements and text to a handler. No tree is built.
 ///
-/// Documents are not trusted. No other files are loaded, such as external document types. In XML, only the five predefined entities
-/// are known, and the declaration of an entity stops the parser. In HTML, the entities of HTML 4 are known. The nesting depth is
-/// limited. The size limits of libxml2 apply, because `XML_PARSE_HUGE` is not set.
+/// Documents are not trusted. Other files, such as external document types, are not loaded. In XML, only the five predefined
+/// entities are known, and the declaration of an entity stops the parser. In HTML, the entities of HTML 4 are known. The nesting
+/// depth is limited. The size limits of libxml2 apply, because `XML_PARSE_HUGE` is not set.
 final class MarkupParser {
     enum Language {
         case xml

@@ -14,7 +14,7 @@ public struct MarkupTask: Sendable {
     public let work: String
     /// The index of the first file to parse. The files before it are skipped.
     public let start: Int
-    /// Throws an error if the process must not continue. The runner must call it at intervals while the process runs.
+    /// Throws an error if the process must not continue. The runner must call this function at intervals while the process runs.
     public let check: @Sendable () throws -> Void
 
     public init(work: String, start: Int, check: @escaping @Sendable () throws -> Void = {}) {
@@ -33,7 +33,7 @@ struct MarkupRecords: Sendable {
     private let path: String
     /// For each source file that has records, by its index: the byte position of its first record in the temporary file.
     private var offsets: [Int: UInt64] = [:]
-    /// For each source file, by its index: the title of its note. If a file has several notes, the title of the last one.
+    /// For each source file, by its index: the title of its note. If a file has several notes, this is the title of the last note.
     private(set) var titles: [Int: String] = [:]
     /// The titles of all notes.
     private(set) var allTitles: Set<String> = []

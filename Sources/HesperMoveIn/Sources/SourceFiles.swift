@@ -4,8 +4,8 @@ import HesperModel
 
 /// The files of a source, which is a folder, an archive or a single file.
 struct SourceFiles: Sendable {
-    /// The name of the source. For a folder, its name. For an archive in which a single folder contains all files, the name of that
-    /// folder. For any other archive, and for a single file, the name without its extension.
+    /// The name of the source. It is the name of the folder, or the name of the file or archive without its extension. If all files
+    /// of an archive are in a single folder, it is the name of that folder.
     let name: String
     /// The files of the source. The files of a folder are sorted by path. The files of an archive are in the order of the archive.
     private(set) var files: [SourceFile] = []

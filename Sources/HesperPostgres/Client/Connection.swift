@@ -189,7 +189,7 @@ final class Connection {
     }
 
     /// Waits until all enqueued statements have been executed, and returns the awaited results.
-    /// - Throws: the first error; the statements after it in the pipeline were not executed.
+    /// - Throws: the error of the first statement that failed. The server did not execute the later statements in the pipeline.
     private func settle() throws -> [QueryResult] {
         defer {
             failure = nil
@@ -351,7 +351,7 @@ final class Connection {
         }
     }
 
-    /// Sends bytes of a copy; waits while the server accepts no more.
+    /// Sends bytes of a copy. If the server does not accept them yet, waits until it does.
     func putCopy(_ bytes: [UInt8]) throws {
         // The timeout applies to each piece of data and not to the whole copy, which may take long.
         var timeout = Timeout(timeout)

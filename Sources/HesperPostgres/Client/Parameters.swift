@@ -37,7 +37,7 @@ struct Parameters {
     /// The approximate number of bytes of the arguments in a message.
     var byteCount: Int { bytes.count }
 
-    /// The pointers that libpq functions take; valid only during the call.
+    /// The pointers that are passed to libpq. They are valid only during the call of ``withPointers(_:)``.
     struct Pointers {
         let count: Int32
         let values: UnsafePointer<UnsafePointer<CChar>?>?

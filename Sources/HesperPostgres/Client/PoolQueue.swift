@@ -49,7 +49,7 @@ struct PoolQueue: Sendable {
     var waiting: Int { waitingToRead.count + waitingToWrite.count }
 
     /// Marks a job as running if a connection is free for it.
-    /// - Returns: whether a connection is free, so that the caller must run the job.
+    /// - Returns: whether the job was marked as running. If so, the caller must run the job.
     mutating func begin(_ job: PoolJob) -> Bool {
         guard running < size, !job.writes || writing < writers else { return false }
         running += 1

@@ -24,7 +24,7 @@ final class PostgresListener: Sendable {
     /// The maximum number of buffered events. If the buffer is full, the oldest event is dropped, and `connected` is sent again
     /// so that the reader queries the database.
     static let bufferLimit = 10_000
-    /// The time without a notification after which a query checks that the server responds.
+    /// If no notification arrives for this long, the listener runs a query to check that the server responds.
     private static let probeInterval: Duration = .seconds(15)
     /// The time after which the thread checks again whether it has to end.
     private static let pollInterval: Duration = .milliseconds(200)

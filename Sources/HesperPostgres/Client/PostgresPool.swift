@@ -29,7 +29,7 @@ final class PostgresPool: Sendable {
         /// The time at which a connection was most recently lost; nil if none was lost. Connections that were idle at this time may
         /// be lost too.
         var lossDate: ContinuousClock.Instant?
-        /// The waiting calls of ``close()``. They are resumed when no job is running.
+        /// The continuations of the callers that wait in ``close()``. They are resumed when no job is running.
         var closers: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -89,7 +89,7 @@ final class PostgresPool: Sendable {
         job.refuse(.unavailable("all \(connections) were busy for \(settings.checkoutTimeout)"))
     }
 
-    /// Runs a job, and then waiting jobs one after the other until none may run.
+    /// Runs a job. Then runs waiting jobs, one after another, until no waiting job may run.
     private func work(_ job: PoolJob) {
         var next: PoolJob? = job
         while let job = next {

@@ -13,8 +13,8 @@ struct PostgresSettings: Sendable {
     var statementTimeout: Duration = .seconds(30)
     /// The maximum time that a statement waits for a lock.
     var lockTimeout: Duration = .seconds(10)
-    /// The time for which a transaction may be idle before the server ends its session. Hesper's transactions are never idle for so
-    /// long, so this ends only sessions that hang.
+    /// The time for which a transaction may be idle before the server ends its session. Hesper's transactions are idle for
+    /// this long only if their process hangs.
     var idleInTransactionTimeout: Duration = .seconds(60)
     /// The time after which an idle connection is tested with a query before it is used.
     var idleCheckThreshold: Duration = .seconds(30)

@@ -30,8 +30,8 @@ public struct SQLiteSalvage: Sendable {
 
     /// Creates the new database.
     /// - Returns: a report about lost data, as sentences for an operator.
-    /// - Throws: ``StoreError``: `newerDatabase` if a later version of Hesper wrote the damaged file, and errors of writing the
-    ///   new database.
+    /// - Throws: ``StoreError``: `newerDatabase` if a later version of Hesper wrote the damaged file, or another error if the new
+    ///   database cannot be written.
     public func run() throws -> [String] {
         let pages = try SQLitePages(path: damaged)
         // Version 0 means that the header was overwritten with zeros. Then assume the current version.

@@ -63,8 +63,8 @@ struct SalvagedTable {
 }
 
 extension SalvagedTable {
-    /// The tables with row IDs whose rows must be copied. They do not include the tables that a restore empties, or the tables
-    /// whose rows can be computed from other tables.
+    /// The tables that have row IDs and must be copied. They do not include the tables that a restore empties, or the tables whose
+    /// rows can be computed from other tables.
     static func withRowIDs(of database: Database) throws -> [SalvagedTable] {
         try [
             SalvagedTable("installation", of: database) { $0.isBlob(2, of: 8) },

@@ -32,7 +32,8 @@ struct Devices: Resource {
         let wrong = Problem(.unauthenticated, "The e-mail address or the password is wrong.")
         guard isRight, let account else { throw wrong }
         return try await store.write { transaction in
-            // The account is read again, because it may have been deleted, or its password changed, while the password was checked.
+            // Read the account again. While the password was checked, another request may have deleted the account or changed its
+            // password.
             guard let now = try transaction.account(account.uniqueID), now.passwordHash == account.passwordHash else {
                 throw wrong
             }

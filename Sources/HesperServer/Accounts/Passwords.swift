@@ -47,7 +47,7 @@ actor Passwords {
         hasReadCosts = true
     }
 
-    /// Runs a computation on a background thread, as soon as there is a permit.
+    /// Runs a computation on a background thread. If the maximum number of computations is running, waits until one of them ends.
     /// - Throws: `too-many-requests` if too many tasks are waiting already.
     private func work<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         try await hashes.withPermit(.shared) { try await NIOThreadPool.singleton.runIfActive(body) }

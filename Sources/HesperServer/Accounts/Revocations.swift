@@ -10,7 +10,7 @@ struct Revocations: Resource {
     /// Fired after each revocation, to start the background task that undoes changes of revoked devices.
     let revoking: Trigger
     private let permits = Semaphore<ScopeID>.perAccount(
-        "searches for the changes of a device", PermitLimits(total: 2, perKey: 1, waitingPerKey: 8))
+        "history searches", PermitLimits(total: 2, perKey: 1, waitingPerKey: 8))
 
     func add(to routes: inout Routes) {
         routes.get("/v1/devices/{uniqueID}/revocation", ["limit", "cursor"], use: get)

@@ -22,8 +22,8 @@ struct SessionCookies: Sendable {
             guard site == "same-origin" else { throw SessionCookies.crossSite }
             return
         }
-        // Browsers send a cookie with the prefix `__Host-` only over TLS, to this server or to its proxy, so the page's origin
-        // must begin with https.
+        // Browsers send a cookie with the prefix `__Host-` only over TLS. The TLS connection ends at this server or at a proxy in
+        // front of it. In both cases, the origin of the page begins with https.
         let scheme = cookie.name == .secure ? "https" : "http"
         guard let origin = request.headers[.origin], origin.lowercased() == request.origin(scheme) else {
             throw SessionCookies.crossSite

@@ -15,7 +15,7 @@ extension TokenAccess {
                 .insufficientScope,
                 """
                 This access token is restricted to a tag. It can only be used to read and write single notes, to list notes \
-                with the query parameter sort, and to look up its tag with the query parameter name.
+                (GET /v1/notes?sort=…), and to look up its tag (GET /v1/tags?name=…).
                 """)
         }
         guard allows(rule.scope) else {

@@ -70,8 +70,8 @@ struct AttachmentIntake: Sendable {
         return (stored.blob, true)
     }
 
-    /// Writes the bytes of a blob again, under the same name. Used if the database has a record of the blob, but its bytes are
-    /// missing from the blob store.
+    /// Writes the bytes of a blob to the blob store again. Used if the database has a record of the blob, but the bytes are missing
+    /// from the blob store. The name of the blob does not change.
     private func restore(
         _ known: Blob, _ admission: BlobAdmission,
         _ write: (BlobName, @escaping @Sendable (AttachmentData) throws -> Void) async throws -> AttachmentData
@@ -81,8 +81,8 @@ struct AttachmentIntake: Sendable {
         _ = try await write(known.name) { guard $0 == known.data else { throw admission.immutable } }
     }
 
-    /// Records a new blob in the database. If the blob is refused, for example because the quota is exceeded, or if the attachment
-    /// already has a blob, the file of the new blob is removed.
+    /// Records a new blob in the database. The file of the new blob is removed in two cases: the blob is refused, for example
+    /// because the quota is exceeded, or the attachment already has a blob.
     private func record(
         _ blob: Blob, _ admission: BlobAdmission, _ session: Session, upload: UniqueID? = nil,
         and more: @escaping @Sendable (any Transaction) throws -> Void

@@ -106,8 +106,8 @@ struct Download: Sendable {
                     missing -= Int64(chunk.readableBytes)
                     try await writer.write(chunk)
                 }
-                // If the blob ends too early, throwing an error closes the connection, so that clients do not mistake part of a
-                // file for the complete file.
+                // If the blob ends too early, an error is thrown to close the connection. Otherwise clients would mistake a part
+                // of the file for the complete file.
                 guard missing == 0 else { throw BlobMissing(name) }
             }
             try await writer.finish(nil)

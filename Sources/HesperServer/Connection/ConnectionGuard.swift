@@ -274,8 +274,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // The client may have closed the connection, or only its sending side. Responses without an end, such as event streams,
-        // are ended. All other responses are completed, because the client may still read them.
+        // The client may have closed the connection, or only its sending side. Event streams are ended now. All other responses
+        // are completed, because the client may still read them.
         if let event = event as? ChannelEvent, event == .inputClosed { runDisconnectHandler() }
         context.fireUserInboundEventTriggered(event)
     }

@@ -14,8 +14,8 @@ struct HTTP2Connection: Sendable {
     typealias Streams = NIOHTTP2Handler.AsyncStreamMultiplexer<Stream>
 
     let limits: ConnectionLimits
-    /// Limits the number of open connections per address. Connections that have not negotiated a protocol yet use the same
-    /// permits.
+    /// Limits the number of open connections per address. A connection takes a permit before the handshake negotiates HTTP/2 or
+    /// HTTP/1.1, so the limit includes HTTP/1.1 connections.
     let permits: ConnectionPermits
     /// Limits the number of open streams per address.
     let streamPermits: ConnectionPermits
@@ -156,8 +156,8 @@ private final class StreamRefusal: ChannelInboundHandler {
 }
 
 extension Channel {
-    /// The channel of the connection. For an HTTP/2 stream, this is the parent of the stream's channel. For HTTP/1.1, it is this
-    /// channel itself, because its parent is the listening channel. That channel is recognized by having no parent.
+    /// The channel of the connection. For HTTP/1.1, this is the channel itself. For an HTTP/2 stream, it is the parent of the
+    /// channel. An HTTP/1.1 channel also has a parent: the listening channel, which itself has no parent.
     var connection: any Channel {
         guard let parent, parent.parent != nil else { return self }
         return parent

@@ -8,8 +8,8 @@ struct InterimResponse: Sendable {
     /// Whether the response is sent even if the whole request has already arrived.
     let isSentAfterRequest: Bool
 
-    /// Asks a client to send its body, if the client waits for this (`Expect: 100-continue`, as curl does for bodies above 1
-    /// MiB).
+    /// `100 Continue`: asks the client to send the body. Sent if the request has the header `Expect: 100-continue`. For example,
+    /// curl sends this header with bodies above 1 MiB.
     static let `continue` = InterimResponse(head: HTTPResponse(status: .continue), isSentAfterRequest: false)
 
     /// Tells the client where to resume an upload (draft-ietf-httpbis-resumable-upload, Upload Creation).

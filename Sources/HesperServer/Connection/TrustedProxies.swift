@@ -37,7 +37,7 @@ struct TrustedProxies: Sendable {
 }
 
 extension Request {
-    /// Whether the client uses TLS. If a trusted proxy forwarded the request, this is whether the client uses TLS to the proxy.
+    /// Whether the client uses TLS, either to this server or to the trusted proxy that forwarded the request.
     var isSecure: Bool { head.scheme == "https" }
 }
 

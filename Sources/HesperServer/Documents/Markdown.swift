@@ -54,8 +54,8 @@ enum Markdown {
     static func inline(_ text: String) -> String {
         let parts = text.split(separator: "`", omittingEmptySubsequences: false)
         return parts.enumerated().map { index, part in
-            // The text was split at backquotes, so an opening backquote precedes each part with an odd index. The part is code,
-            // unless it is the last part: the closing backquote is then missing.
+            // A part with an odd index follows an opening backquote, so it is code. If the last part has an odd index, its closing
+            // backquote is missing, so it is not code.
             if index % 2 == 1, index < parts.count - 1 || parts.count % 2 == 1 {
                 return "<code>\(HTMLPage.escape(part))</code>"
             }

@@ -3,7 +3,7 @@ import HesperStore
 import Hummingbird
 import NIOCore
 
-/// `POST /v1/ephemeral`: sends a message to the other devices of the account that have an event stream, for example to tell them
+/// `POST /v1/ephemeral`: sends a message to the account's other devices through their event streams, for example to tell them
 /// that the user is typing in a note. The message is not stored (protocol.md, Events).
 struct Ephemerals: Resource {
     let hub: EventHub

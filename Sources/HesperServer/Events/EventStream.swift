@@ -6,8 +6,8 @@ import ServiceLifecycle
 
 /// Writes the events of one listener until the connection or the stream ends.
 ///
-/// Changes are not queued for a listener; only the sequence that its scope has reached is stored. A slow reader therefore
-/// receives all changes that were committed since its token in one page, or in as few pages as their size permits.
+/// Changes are not queued for a listener. Only the highest known sequence of its scope is stored. When a slow reader is ready
+/// again, it receives all changes after its sync token in one page, or in as few pages as the maximum page size permits.
 struct EventStream: Sendable {
     let listener: Listener
     let pages: EventPages
@@ -19,8 +19,8 @@ struct EventStream: Sendable {
     /// The state of the scope at which a reader without a token starts; nil if the reader has a token.
     let start: ScopeHead?
     let endsAfterChanges: Bool
-    /// The date at which the access token of the reader expires; nil if the reader has no token that expires. The stream ends when
-    /// the next event or ping after this date would be sent.
+    /// The date at which the access token of the reader expires; nil if the reader has no token that expires. After this date, the
+    /// stream ends instead of sending the next event or ping.
     let expiryDate: Timestamp?
     let request: APIRequest
 

@@ -49,9 +49,8 @@ enum ServerSentEvent {
         // The time is random, so that clients do not all reconnect at the same moment. It is at least half a second, because
         // another server may not be ready earlier.
         case .shutdown: ByteBuffer(string: "retry: \(Int.random(in: 500...3_000))\n: the server is shutting down\n\n")
-        // This stream ends because the device has opened the maximum number of newer streams. If the client reconnected at once,
-        // its new stream would end another stream of the device, whose client would also reconnect, and so on. The long delay
-        // prevents this.
+        // The device has opened one stream too many, so its oldest stream, this one, ends. If the client reconnected at once, the
+        // device would again have one stream too many, and another of its streams would end. The long delay prevents this loop.
         case .replaced: ByteBuffer(string: "retry: 60000\n: replaced by newer streams of this device\n\n")
         case .signedOut, .disconnected: nil
         }

@@ -21,10 +21,11 @@ final class APIRequest: Sendable {
     let channel: any Channel
     /// The proxies whose forwarding headers are trusted.
     let proxies: TrustedProxies
-    /// The use of the device that is recorded for this request. Nil if none need be recorded: the route is open, or both the last
-    /// recorded use of the device and its last recorded read position are less than a minute old.
+    /// The use of the device by this request. Nil in two cases: the route is open, or nothing has to be recorded, because both the
+    /// last recorded use of the device and its last recorded read position are less than a minute old.
     let use: DeviceUse?
-    /// The session cookie that authenticates the request. Nil if an `Authorization` header does, or if the route is open.
+    /// The session cookie that authenticates the request. Nil if the request is authenticated by an `Authorization` header, or if
+    /// the route is open.
     let cookie: SessionCookie?
 
     init(

@@ -28,9 +28,9 @@ struct Dispatcher: HTTPResponder {
 
     /// A request, and what is determined while it is processed.
     ///
-    /// It is a class, and the functions without `await` are not inlined, to keep the frames of ``respond(to:context:)`` and
-    /// ``handle(_:)`` small. They would take 8 KB otherwise. The task of a connection keeps this memory until the connection
-    /// closes, even while an event stream waits for changes.
+    /// It is a class, and functions without `await` are not inlined. Both keep the frames of ``respond(to:context:)`` and
+    /// ``handle(_:)`` small. Otherwise these frames would take 8 KB. The task of a connection keeps the memory of the frames until
+    /// the connection closes, even while an event stream waits for changes.
     private final class RequestState {
         let request: Request
         let channel: any Channel
@@ -46,7 +46,7 @@ struct Dispatcher: HTTPResponder {
         var session: Session?
         /// The session cookie that authenticates the request. Nil if there is none.
         var cookie: SessionCookie?
-        /// The use of the device that is recorded for this request; nil if none need be recorded.
+        /// The use of the device by this request; nil if nothing has to be recorded.
         var use: DeviceUse?
 
         init(_ request: Request, _ context: HesperContext, isBusy: Bool) {

@@ -87,7 +87,7 @@ extension APIRequest {
             context: ["acceptEncoding": .string(names)])
     }
 
-    /// The media type of the body without parameters, in lower case; nil if the header is missing.
+    /// The media type of the body, in lower case and without parameters; nil if the header `Content-Type` is missing.
     var mediaType: String? { self[.contentType].map { $0.prefix { $0 != ";" }.trimmed.lowercased() } }
 
     private func checkType() throws(Problem) {

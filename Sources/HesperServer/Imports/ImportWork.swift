@@ -27,8 +27,8 @@ struct ImportWork: Sendable {
         do {
             try await workAndFinish()
         } catch {
-            // The process was not killed, so the number of attempts is reset. This is done in a new task, because this task may have
-            // been cancelled. An error is ignored, because the store may be unavailable.
+            // The process was not killed, so the number of attempts is reset. This is done in a new task, because this task may
+            // have been cancelled. An error is ignored, because the store may be unavailable.
             let work = self
             await Task { try? await work.setAttempts(0) }.value
             throw error
@@ -132,7 +132,7 @@ struct ImportWork: Sendable {
 /// The error for work on an import that was deleted.
 private struct ImportDeleted: Error {}
 
-/// Counts the steps of an import, and stores and announces them at most once a second.
+/// Counts the completed steps of an import. Stores the count and sends it to event streams at most once a second.
 private actor ImportProgress {
     private let work: ImportWork
     private let total: Int64

@@ -3,8 +3,8 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `/v1/imports`: imports files of other apps and exports of Hesper (protocol.md, Imports). ``ImportWorker`` reads the
-/// files and writes their notes.
+/// `/v1/imports`: imports files from other apps, and archives that Hesper exported (protocol.md, Imports). ``ImportWorker`` reads
+/// the files and writes their notes.
 struct Imports: Resource {
     let backend: Backend
     let stage: any UploadStage

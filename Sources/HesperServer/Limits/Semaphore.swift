@@ -123,7 +123,7 @@ extension Semaphore where Key == ScopeID {
 /// The key type of a semaphore that has one limit for all tasks. The type has only one value.
 enum SingleKey: Hashable, Sendable { case shared }
 
-/// The maximum number of permits of a semaphore, and of tasks that wait for a permit.
+/// The limits of a semaphore: the maximum number of permits, and the maximum number of tasks that wait for a permit.
 public struct PermitLimits: Sendable {
     /// The maximum number of permits for all keys together.
     public var total: Int

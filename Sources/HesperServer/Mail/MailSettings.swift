@@ -22,7 +22,7 @@ public struct MailLimits: Sendable {
     public var firstWaitSeconds = 10 * 60
     /// The maximum wait, in seconds.
     public var longestWaitSeconds = 60 * 60
-    /// The time without a request for an e-mail after which the count restarts at zero, in seconds.
+    /// If no e-mail is requested for this time, in seconds, the count of requested e-mails starts again at 0.
     public var forgetSeconds = 24 * 60 * 60
     /// The number of e-mails that can be requested from one client address without a wait. All IPv6 addresses of a /64
     /// network count as one address. Loopback addresses are not limited.

@@ -48,7 +48,7 @@ struct Edits: Resource {
     private static func page(
         of entity: Entity, in scope: ScopeID, _ snapshot: any Snapshot, limit: Int, cursor: Cursor?, names: DeviceNames
     ) throws -> [UInt8] {
-        // A cursor consists of the position of a parcel and the number of edits of that parcel that are on earlier pages.
+        // A cursor consists of two numbers: the position of a parcel, and how many edits of this parcel earlier pages contain.
         var before = cursor.map { $0.numbers[0] + 1 }
         var skip = Int(clamping: cursor?.numbers[1] ?? 0)
         var shown = 0

@@ -66,7 +66,7 @@ final class IdempotentRequest: Sendable {
                 "The key was used for a request with a different body. Retry with the original body, or use a new key.",
                 at: "Idempotency-Key")
         }
-        // The transaction may be retried. The result of an earlier attempt is therefore replaced, even if this one found no record.
+        // The transaction may be retried. The result is therefore set to nil if this attempt found no record.
         found.withLockedValue { $0 = record }
         return record != nil
     }

@@ -30,7 +30,7 @@ struct NoteRestriction: Sendable {
         return target
     }
 
-    /// Checks that the token can use the note with an ID. If it cannot, the error is the same as for an ID that does not exist.
+    /// Checks that the token can use the note with this ID. If it cannot, the error is the same as for an ID that does not exist.
     /// - Parameter state: the stored state of the object with this ID; nil if there is no such object.
     /// - Returns: the tag to which the token is restricted; nil if it can use all notes.
     /// - Throws: `not-found`; `insufficient-scope` if the tag was deleted.

@@ -146,8 +146,8 @@ struct ObjectResource: Resource {
         return try await response(fields, id, isNew: applied.isNew(id), session)
     }
 
-    /// The response to a write. It contains the stored object. If the write was to create a tag whose name was taken, the
-    /// response contains the existing tag with that name.
+    /// The response to a write. It contains the stored object. If the request would create a tag, but a tag with this name exists
+    /// already, the response contains the existing tag.
     private func response(
         _ fields: PlainFields, _ id: UniqueID, isNew: Bool, _ session: Session
     ) async throws -> Response {

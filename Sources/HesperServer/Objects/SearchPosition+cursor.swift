@@ -6,9 +6,10 @@ extension SearchPosition {
     /// How many integers a cursor contains if its position is after a note (``behind(sortDate:note:)``).
     static let numbers = 5
 
-    /// The cursor for this position. For a position after a number of matches, the cursor contains this number. For a position
-    /// after a note, it contains five numbers: the note's sort date, and the note's ID as four numbers of 32 bits. The sort date is
-    /// counted from the earliest possible date, so that it is not negative.
+    /// The cursor for this position. For results ordered by relevance, the cursor contains the number of matches before the
+    /// position. For results ordered by date, it contains five numbers: the sort date of the note before the position, and the ID
+    /// of this note as four numbers of 32 bits. The sort date is counted from the earliest possible date, so that it is not
+    /// negative.
     var cursor: Cursor {
         switch self {
         case .past(let count): return Cursor(Int64(count))

@@ -49,7 +49,8 @@ extension Section {
             )
         }
         if let ifNoneMatch, tag?.matches(ifNoneMatch) == true {
-            throw Problem(.preconditionFailed, "The current version of the object matches If-None-Match.")
+            throw Problem(
+                .preconditionFailed, "The current version of the object matches If-None-Match, so nothing was written.")
         }
     }
 }

@@ -38,7 +38,7 @@ struct TagList: Resource {
             return ListPage(array: [UInt8(ascii: "[")] + (tag ?? []) + [UInt8(ascii: "]")]).arrayResponse(to: request)
         }
         // The response has the form of a page of the feed, but contains at most one tag. A client that continued a feed with the
-        // sync token of this response would miss all other tags. The token is therefore for a feed of no object types
+        // sync token of this response would miss all other tags. The token is therefore for a feed without any object types
         // (`.types([])`), and every real feed refuses it.
         let feed = Feed(.types([]), limit: limit)
         var response = FeedResponse(backend: backend, feed: feed, shape: .section(.tags)).response(

@@ -7,7 +7,7 @@ import Hummingbird
 /// their copies (merge.md, The digest).
 struct Digests: Resource {
     let backend: Backend
-    /// The maximum number of objects for which the response also contains the digest of each object. If more objects have the
+    /// If at most this many objects have the prefix, the response also contains the digest of each object. If more objects have the
     /// prefix, the response contains only the digests of the groups.
     static let fewObjects = 16
 

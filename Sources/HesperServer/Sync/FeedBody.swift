@@ -15,7 +15,8 @@ struct FeedBody: PageSink {
     /// The output that has not been sent yet. Until ``end(_:)`` is called, this output ends inside the first list.
     private var buffer = ByteBuffer()
     private var firstIsEmpty = true
-    /// The contents of the lists after the first one, by their index in ``lists``. Empty as long as no object belongs to them.
+    /// The contents of the lists after the first one, by their index in ``lists``. The array is empty until an object of one of
+    /// these lists arrives.
     private var later: [ByteBuffer] = []
     /// The lists of the response in their order. Nil stands for the list of DeletedObjects.
     private let lists: [Section?]
@@ -65,8 +66,8 @@ struct FeedBody: PageSink {
         buffer.reserveCapacity(FeedBody.chunk + FeedBody.chunk / 8)
     }
 
-    /// Ends the first list, writes the other lists, calls `writeTail` to add the members after them, and sends
-    /// everything.
+    /// Ends the first list and writes the other lists. Then calls `writeTail`, which writes the remaining members of the response.
+    /// Finally, sends all remaining output.
     mutating func end(_ writeTail: (inout ByteBuffer) -> Void) {
         buffer.writeStaticString("]")
         for index in lists.indices.dropFirst() {

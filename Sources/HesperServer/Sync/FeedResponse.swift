@@ -10,8 +10,8 @@ struct FeedResponse: Sendable {
     enum Shape: Sendable {
         /// The lists of all kinds are in the member `changes`, as in `POST /v1/sync` and `GET /v1/changes`.
         case changes
-        /// The response contains the list of one section, and the DeletedObjects that the client needs with this list. If the
-        /// section is nil, the response contains only DeletedObjects.
+        /// The response contains the list of one section, and the list of the DeletedObjects that the feed includes
+        /// (``Selection/deletedTypes``). If the section is nil, the response contains only DeletedObjects.
         case section(Section?)
     }
 

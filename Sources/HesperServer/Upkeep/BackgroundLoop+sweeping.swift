@@ -26,7 +26,7 @@ extension Logger {
             )
         case .removalResumed: notice("Removal of unused attachments resumed")
         case .strays(let count):
-            notice("Files without an attachment or upload were removed", metadata: ["count": "\(count)"])
+            notice("Files that belong to no attachment and no upload were removed", metadata: ["count": "\(count)"])
         case .unfinished(let count):
             notice("Incomplete files of interrupted writes were removed", metadata: ["count": "\(count)"])
         }

@@ -3,8 +3,8 @@ import HesperModel
 import Hummingbird
 import Logging
 
-/// Serves the web app: the files of the folder `Public/`, with comments removed from scripts, and `/shell.js`, which lists the
-/// files.
+/// Serves the web app. It consists of the files of the folder `Public/` and the script `/shell.js`, which lists the files. Comments
+/// are removed from scripts.
 struct WebApp: Resource {
     private let folder: WebAppFolder?
 
@@ -60,7 +60,8 @@ struct WebApp: Resource {
     /// - `<base>`, frames around the app, and forms that send to other origins are forbidden. `default-src` does not cover them.
     /// - Only the Trusted Types policy `hesper` may convert a string to the URL of a script. The page uses it to register the
     ///   service worker, and the service worker uses it to import `/shell.js`.
-    /// - The Trusted Types policy `hesper-paste` may convert pasted HTML to a document that runs and loads nothing.
+    /// - The Trusted Types policy `hesper-paste` may convert pasted HTML to a document. This document runs no scripts and loads no
+    ///   resources.
     private static let headers = BrowserDefences.page(
         policy: """
             default-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; object-src 'none'; base-uri 'none'; \

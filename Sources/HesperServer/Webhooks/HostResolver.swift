@@ -14,7 +14,7 @@ enum HostResolver {
         return pool
     }()
 
-    /// Returns all addresses of a host, in the order in which the operating system recommends to use them.
+    /// Returns all addresses of a host, in the operating system's order of preference.
     /// - Throws: ``WebhookFailure``.
     static func addresses(of host: String) async throws -> [IPAddress] {
         let promise = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: [IPAddress].self)

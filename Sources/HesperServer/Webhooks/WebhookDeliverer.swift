@@ -168,9 +168,9 @@ actor WebhookDeliverer {
         return isHeld
     }
 
-    /// Pauses all webhooks if this database may be a copy, because the original and the copy would send the same events. This is
-    /// assumed if the attachments belong to another copy of the database, if two copies have used the attachments, or if the marker
-    /// of the attachments is missing or damaged.
+    /// Checks whether this database may be a copy of another database. If so, pauses all webhooks, because the original and the
+    /// copy would send the same events. The database may be a copy if the attachments belong to another database, if two copies
+    /// have used the attachments, or if the marker of the attachments is missing or damaged.
     /// - Returns: false if the webhooks were paused.
     private func isInstallationUncontested() async throws -> Bool {
         guard nextMarkerCheck <= now() else { return true }
@@ -294,7 +294,7 @@ actor WebhookDeliverer {
             ?? WebhookDelivery(
                 message: message, event: event.type, object: event.object, sequence: event.sequence, date: now())
         let (attempt, isGone) = await sender.attempt(delivery, to: webhook, now: now)
-        // An attempt that was interrupted by the end of the server is not an error of the receiver.
+        // If the server is shutting down, the attempt was interrupted. The receiver is not at fault, so no failure is recorded.
         try Task.checkCancellation()
         meter.count(isDelivered: attempt.isDelivered)
         if attempt.isDelivered { progress.succeed(event, at: attempt.lastAttemptDate) }

@@ -3,7 +3,7 @@ import Foundation
 import HesperModel
 import HesperStore
 
-/// A request to a webhook's receiver, signed as the specification Standard Webhooks describes.
+/// A request to a webhook's receiver, signed according to the Standard Webhooks specification.
 struct WebhookMessage: Sendable {
     let id: String
     let body: [UInt8]

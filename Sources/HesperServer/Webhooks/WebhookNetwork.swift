@@ -1,7 +1,7 @@
 /// Decides to which addresses webhooks may send requests: to public addresses over HTTPS, and to the networks that the operator
 /// allows. Without this check, an account could make the server send requests to machines that only the server can reach.
 struct WebhookNetwork: Sendable {
-    /// The networks that the operator allows, also over plain HTTP.
+    /// The networks that the operator allows. Requests to these networks may also use plain HTTP.
     let allowed: [AddressRange]
 
     init(allowed: [AddressRange] = []) { self.allowed = allowed }
@@ -14,8 +14,8 @@ struct WebhookNetwork: Sendable {
     /// The range of the public unicast addresses of IPv6. It does not contain, for example, loopback, `fc00::/7` (private) and
     /// `fe80::/10` (link-local).
     private static let publicIPv6 = ranges("2000::/3")
-    /// IPv6 networks in `2000::/3` that are not public, or whose addresses contain an IPv4 address to which a router sends the
-    /// packets: Teredo (in `2001::/23`) and 6to4 (`2002::/16`).
+    /// IPv6 networks in `2000::/3` that do not count as public. Addresses of Teredo (in `2001::/23`) and 6to4 (`2002::/16`) contain
+    /// an IPv4 address, and routers send the packets to that IPv4 address. The other networks are reserved.
     private static let specialIPv6 = ranges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
     /// The prefix of NAT64 addresses (RFC 6052). A NAT64 router translates such an address to the IPv4 address in its last four
     /// bytes. In networks with IPv6 only, all IPv4 hosts have such addresses.

@@ -9,7 +9,8 @@ struct WebhookProgress: Sendable {
     /// The number of rows of the feed that are read at a time.
     static let batch = 100
 
-    /// A note that changed again within ``changeInterval``. Its next `note.changed` is held until that time has passed.
+    /// A note that changed again less than ``changeInterval`` after its last `note.changed`. The next `note.changed` of the note is
+    /// held until this interval has passed.
     private struct Held {
         /// The sequence number of the first change that is held.
         let sequence: Int64
@@ -81,8 +82,8 @@ struct WebhookProgress: Sendable {
             guard case .entity(_, let sequence?)? = try snapshot.state(of: note, in: webhook.scope),
                 webhook.events.contains(.noteChanged), try filter.includes(note, isTag: false)
             else {
-                // The note was deleted or no longer matches, so its held event is dropped. Its row in the feed is read like any
-                // other.
+                // The note was deleted, or the webhook no longer sends change events of the note. Therefore the held event is
+                // dropped. A row of the note in the feed is processed like any other row.
                 held[note] = nil
                 continue
             }
@@ -114,8 +115,8 @@ struct WebhookProgress: Sendable {
         let isNote = row.type == .note
         if row.isDeleted { return isNote ? .noteDeleted : .tagDeleted }
         let created: WebhookEvent = isNote ? .noteCreated : .tagCreated
-        // If an object was created and then changed before its row was read, it is announced as created. If the webhook does not
-        // send creation events, it is announced as changed.
+        // If an object was created and then changed before its row was read, a creation event is sent. If the webhook does not send
+        // creation events, a change event is sent instead.
         let known = webhook.events.contains(created) ? announcedSequence : row.sequence - 1
         if try sent[row.id] == nil && !snapshot.hasEdits(of: row.id, upTo: known, in: webhook.scope) { return created }
         return isNote ? .noteChanged : .tagChanged
@@ -135,8 +136,8 @@ struct WebhookProgress: Sendable {
         position = max(position, plan.end)
         if plan.isComplete { announced = max(announced, plan.end) }
         let (announced, sequence, start) = (announced, sequence, now.adding(-WebhookProgress.changeInterval))
-        // Removes the entries that are no longer needed. Their sequence numbers are not greater than `announced` and `sequence`,
-        // and their last `note.changed` is older than ``changeInterval``.
+        // Removes the entries that are no longer needed. An entry is needed while its sequence number is greater than `announced`
+        // or greater than `sequence`. It is also needed until ``changeInterval`` has passed since its last `note.changed`.
         sent = sent.filter { _, sent in
             sent.sequence > announced || sent.sequence > sequence || sent.changeDate.map { $0 > start } ?? false
         }
@@ -150,7 +151,8 @@ struct WebhookProgress: Sendable {
     }
 }
 
-/// Selects the notes and tags that cause events of a webhook: if the webhook has a tag, only this tag and the notes with it.
+/// Selects the notes and tags whose events are sent to a webhook. If the webhook has a tag, only this tag and the notes with this
+/// tag are selected. Otherwise, all notes and tags are selected.
 private struct TagFilter {
     private let webhook: Webhook
     private let snapshot: any Snapshot

@@ -64,7 +64,8 @@ struct WebhookSender: Sendable {
             let resolve = resolve
             addresses = try await within(deadline) { try await resolve(url.host) }
         }
-        // If any address of a name is not permitted, no request is sent, because the name may have been chosen to reach it.
+        // No request is sent if any address of a name is not permitted. An attacker may have registered the name in order to reach
+        // that address.
         guard !addresses.isEmpty else { throw WebhookFailure.unresolved }
         guard addresses.allSatisfy({ network.permits($0, isEncrypted: url.isEncrypted) }) else {
             throw WebhookFailure.refusedAddress(isEncrypted: url.isEncrypted)
@@ -119,7 +120,7 @@ struct WebhookSender: Sendable {
     }
 
     /// Runs `body`, and cancels it at the deadline.
-    /// - Throws: ``WebhookFailure/timeout(seconds:)`` at the deadline; the errors of `body`.
+    /// - Throws: the errors of `body`, or ``WebhookFailure/timeout(seconds:)`` if the deadline passes first.
     private func within<T: Sendable>(
         _ deadline: ContinuousClock.Instant, _ body: @escaping @Sendable () async throws -> T
     ) async throws -> T {

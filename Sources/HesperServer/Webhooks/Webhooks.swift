@@ -7,9 +7,9 @@ import Hummingbird
 struct Webhooks: Resource {
     let backend: Backend
     let sender: WebhookSender
-    /// Limits concurrent tests of webhooks and repetitions of deliveries.
+    /// Limits the number of concurrent requests that test a webhook or repeat a delivery.
     private let permits = Semaphore<ScopeID>.perAccount(
-        "tests and repetitions of webhooks", PermitLimits(total: 32, perKey: 2, waitingPerKey: 4))
+        "webhook tests and repeated deliveries", PermitLimits(total: 32, perKey: 2, waitingPerKey: 4))
 
     /// The maximum size of a request's body, in bytes.
     private static let bodyBytes = 16 << 10

@@ -29,8 +29,8 @@ public struct Account: Sendable, Equatable {
         self.disabledSince = disabledSince
     }
 
-    /// The key of an e-mail address, which is the address in lower case. No two accounts have the same key, so their addresses do
-    /// not differ only in case.
+    /// The key of an e-mail address, which is the address in lower case. No two accounts have the same key. Therefore two accounts
+    /// cannot have addresses that differ only in case.
     public static func key(of email: String) -> String { email.lowercased() }
 
     /// Whether a text has the form of an e-mail address: one `@` with text on both sides, no spaces or control characters, and at

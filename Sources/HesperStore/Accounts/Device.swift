@@ -46,7 +46,8 @@ public struct TokenHash: Sendable, Hashable {
 
 /// The device that sent a request, and the head (the current state) of the device's scope. Both are read in one query.
 ///
-/// It is a class, because passing a reference to each function that handles a request is faster than copying its strings.
+/// A session is passed to each function that handles a request. `Session` is a class, because passing a reference is faster than
+/// copying the strings of a structure.
 public final class Session: Sendable, Equatable {
     public let device: Device
     public let head: ScopeHead

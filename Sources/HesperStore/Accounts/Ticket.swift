@@ -14,8 +14,9 @@ public struct Ticket: Sendable, Equatable {
         /// The purposes of the tickets that can be used for this purpose. For example, a password can be reset with a link from the
         /// operator or with a link sent by e-mail.
         ///
-        /// A new ticket replaces the account's tickets with one of the accepted purposes. For this reason, `mailedPasswordReset`
-        /// does not accept `passwordReset`: anyone can request a link by e-mail, and it must not replace a link from the operator.
+        /// When a ticket is created, all earlier tickets of the account that have one of these purposes are deleted.
+        /// `mailedPasswordReset` does not accept `passwordReset`, because anyone can request a link by e-mail. Such a request must
+        /// not delete a link from the operator.
         var acceptedPurposes: [Purpose] {
             self == .passwordReset ? [.passwordReset, .mailedPasswordReset] : [self]
         }
@@ -59,8 +60,9 @@ extension Snapshot {
 }
 
 extension Transaction {
-    /// Creates a ticket. The new ticket replaces the account's tickets with the same purpose. A password reset link from the
-    /// operator also replaces the links sent by e-mail. All expired tickets of all accounts are deleted.
+    /// Creates a ticket, and deletes the account's earlier tickets with the same purpose. If the ticket is a password reset link
+    /// from the operator, password reset links that were sent to the account by e-mail are also deleted. In addition, deletes all
+    /// expired tickets of all accounts.
     public func issue(_ ticket: Ticket, token: TokenHash, at date: Timestamp) throws {
         try deleteTickets(endedBy: date)
         if let account = ticket.account { try deleteTickets(acceptedFor: ticket.purpose, of: account) }

@@ -33,8 +33,8 @@ public protocol BlobStore: Sendable {
     /// Removes a blob. Does nothing if there is no blob with this name.
     func remove(_ name: BlobName) async throws
 
-    /// Calls `body` with every stored blob, in no particular order, even if no ``Store`` has a row for the blob. May also call
-    /// `body` with files that are not blobs. The ``BlobEntry/name`` of these files is nil.
+    /// Calls `body` with every stored blob, in no particular order. This includes blobs for which no ``Store`` has a row. May also
+    /// call `body` with files that are not blobs. The ``BlobEntry/name`` of these files is nil.
     func entries(_ body: (BlobEntry) async throws -> Void) async throws
 
     /// Removes the partial data of interrupted writes that began before a date.

@@ -2,7 +2,7 @@ import HesperModel
 import NIOCore
 
 extension UploadStage {
-    /// Collects the bytes passed to ``append(_:to:at:limit:checking:)`` in a buffer and writes them in parts. Implementations of
+    /// Buffers the bytes that are passed to ``append(_:to:at:limit:checking:)``, and writes them in parts. Implementations of
     /// `append` can call this function.
     /// - Parameters:
     ///   - partBytes: the minimum size of a part in bytes. The last part may be smaller.

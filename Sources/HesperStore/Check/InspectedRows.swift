@@ -117,7 +117,8 @@ public struct InspectedParcel {
     }
 }
 
-/// A row of the table `members`: a note or an app's own object, and a tag or an attachment that it holds.
+/// A row of the table `members`. `object` is the ID of a note or an app object. `member` is the ID of a tag or an attachment that
+/// the object holds.
 public struct InspectedMember {
     public let object: UniqueID
     public let member: UniqueID

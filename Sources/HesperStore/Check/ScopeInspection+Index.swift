@@ -72,8 +72,10 @@ extension InspectedState {
         default: break
         }
         if isHeld != blob.isHeld {
-            let (actual, recorded) = isHeld ? ("held", "not held") : ("not held", "held")
-            report("Attachment \(id) is \(actual) by an object, but its bytes are recorded as \(recorded).")
+            report(
+                isHeld
+                    ? "An object holds attachment \(id), but the database records that none does."
+                    : "No object holds attachment \(id), but the database records that one does.")
         }
     }
 }

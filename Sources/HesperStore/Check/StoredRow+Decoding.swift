@@ -64,8 +64,8 @@ extension StoredRow {
             quota: Quota(stored: integerIfAny(first + 2)))
     }
 
-    /// Decodes the columns `type, merged_into, deletion_date`, in this order. `first` is the index of the column `type`. For a
-    /// deleted note or app's own object, `merged_into` is the ID of the object into which its texts were rescued.
+    /// Decodes the columns `type, merged_into, deletion_date`, in this order. `first` is the index of the column `type`. For
+    /// deleted notes and deleted app objects, `merged_into` is the ID of the object that contains their rescued texts.
     public func deletedObject(id: UniqueID, from first: Int32 = 0) throws -> DeletedObject {
         let (type, target) = (try type(first), idIfAny(first + 1))
         return DeletedObject(

@@ -19,8 +19,8 @@ public enum Signal: Sendable, Equatable {
     case message(ScopeID, from: NodeID, ByteBuffer)
     /// The progress of the scope's import, one line of JSON.
     case importProgress(ScopeID, ByteBuffer)
-    /// Devices of the scope were signed out or disabled, or the scope was deleted. The receivers read the details from the
-    /// database.
+    /// Devices of the scope were signed out, the account was disabled or enabled, or the account was deleted. The receivers read
+    /// the details from the database.
     case sessionsChanged(ScopeID)
     /// The complete set of devices that listen to the scope on the sending server.
     case presence(ScopeID, Set<NodeID>)

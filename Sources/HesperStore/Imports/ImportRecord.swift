@@ -1,6 +1,6 @@
 import HesperModel
 
-/// An import of notes that an account has requested from the server (protocol.md, Imports). An account has at most one.
+/// An import of notes, which the server executes for an account (protocol.md, Imports). An account has at most one import.
 public struct ImportRecord: Sendable, Equatable {
     /// The states of an import, in their order.
     public enum State: String, Sendable, CaseIterable {
@@ -20,7 +20,7 @@ public struct ImportRecord: Sendable, Equatable {
         public var hasBytes: Bool { self != .done && self != .failed }
     }
 
-    /// The ID of the import, and of the upload of its bytes in the ``UploadStage``.
+    /// The ID of the import. The upload of the file in the ``UploadStage`` has the same ID.
     public let uniqueID: UniqueID
     /// The name of the file or folder that the user selected; nil for an archive of unrelated files.
     public let name: String?

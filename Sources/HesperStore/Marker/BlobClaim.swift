@@ -79,8 +79,8 @@ public struct BlobClaim: Sendable {
                 nonce = .random(in: .min ... .max)
                 record.nextNonce = nonce
             }
-            // The record is written even if it is unchanged, because only a commit that writes waits until the standbys have
-            // received the nonce.
+            // The standbys must receive the nonce before the marker is written. A commit does not wait for the standbys if the
+            // transaction wrote nothing. Therefore the record is written even if it is unchanged.
             try transaction.set(record)
             return nonce
         }
@@ -88,8 +88,8 @@ public struct BlobClaim: Sendable {
         return nil
     }
 
-    /// Assigns the attachments to this database, regardless of the content of the marker. The period of 30 days until unknown blobs
-    /// are removed starts again.
+    /// Assigns the attachments to this database, regardless of the content of the marker. Unknown blobs then count as newly
+    /// discovered, so they are not removed before another 30 days have passed.
     /// - Parameter unknown: the number of unknown files that were reported to the operator and accepted.
     public func adopt(acceptingUnknown unknown: Int) async throws {
         let nonce = try await store.write { transaction in

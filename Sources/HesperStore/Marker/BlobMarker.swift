@@ -12,8 +12,8 @@ public struct BlobMarker: Sendable, Equatable {
     /// A random number. Only the database that wrote the marker most recently knows it; copies of the database that were made
     /// earlier do not.
     public let nonce: UInt64
-    /// Whether a server has found a marker with a nonce that its database did not write. While this is true, no server removes
-    /// attachments.
+    /// Whether a server has found a marker with a nonce that the server's database did not write. While this is true, no server
+    /// removes attachments.
     public var isContested: Bool
 
     /// The path of the marker in the blob store. No blob can have this path.

@@ -9,7 +9,7 @@ public struct BlobStoreRecord: Sendable, Equatable {
     public var nextNonce: UInt64?
     /// The result of the most recent walk through all blobs; nil before the first walk.
     public var walk: BlobWalk?
-    /// The number of blobs without a row in the database that an operator accepted with `hesper adopt-attachments`.
+    /// The number of blobs that had no row in the database and that an operator accepted with `hesper adopt-attachments`.
     public var acceptedUnknown: Int
 
     public init(

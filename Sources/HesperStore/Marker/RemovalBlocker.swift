@@ -16,8 +16,8 @@ public enum RemovalBlocker: Error, Sendable, Equatable {
     case otherInstallation(NodeID)
     /// The marker cannot be parsed.
     case damaged
-    /// None of the blobs has a row in this database, or more than 100 blobs, and more than a tenth of all blobs, have no row
-    /// (``BlobStoreRecord/hasTooManyUnknown``).
+    /// Too many blobs have no row in this database (``BlobStoreRecord/hasTooManyUnknown``). This is the case if no blob has a row.
+    /// It is also the case if more than 100 blobs have no row, and these are more than a tenth of all blobs.
     case tooManyUnknown(BlobWalk)
 
     /// Whether a database other than this one may have written the marker.

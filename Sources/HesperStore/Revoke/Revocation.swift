@@ -44,8 +44,8 @@ public struct Revocation: Sendable, Equatable {
         public var putBack = 0
         /// The number of objects that were deleted because the device had created them.
         public var deleted = 0
-        /// The number of objects in which a register was set to an older value, because the value that it would have without the
-        /// device's changes is no longer stored.
+        /// The number of objects in which a register could not be set to the value that it would have without the device's changes.
+        /// That value is no longer stored, so the register was set to an even earlier value.
         public var older = 0
         /// The number of objects with a change by the device that cannot be undone.
         public var kept = 0
@@ -127,7 +127,8 @@ public protocol RevocationSnapshot {
     func objects(
         in scope: ScopeID, beyond sequence: Int64, pushedBy node: NodeID, after moment: Timestamp, limit: Int
     ) throws -> [PushedObject]
-    /// The deletions by a device that arrived after a moment, the most recent first.
+    /// The objects that a device has deleted, the most recently deleted first. Only deletions that arrived after `moment` are
+    /// returned.
     /// - Parameter sequence: only deletions with a lower sequence number are returned; nil for all deletions.
     func deletions(
         by node: NodeID, after moment: Timestamp, in scope: ScopeID, before sequence: Int64?, limit: Int

@@ -74,7 +74,7 @@ struct RevocationPlan: Sendable {
         return last?.position == lastPosition
     }
 
-    /// The change or deletion that executes the plan, to be pushed; nil if nothing needs to be done.
+    /// The change or deletion to push in order to execute the plan; nil if nothing needs to be done.
     func element(stamp: inout Stamp) -> Push.Element? {
         switch action {
         case .delete:

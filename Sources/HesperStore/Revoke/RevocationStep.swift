@@ -93,7 +93,8 @@ extension RevocationStep {
         return current
     }
 
-    /// Whether a note holds the tag or attachment with this ID, or an object that was merged into this tag or attachment.
+    /// Whether any object holds the tag or attachment with this ID. Also true if any object holds a tag that was merged into this
+    /// tag.
     private func isHeld(_ id: UniqueID, in transaction: any Transaction) throws -> Bool {
         let bag = transaction.bag(of: revocation.scope)
         var (pending, known): ([UniqueID], Set<UniqueID>) = ([id], [])

@@ -66,7 +66,8 @@ public struct SearchPage: Sendable {
 }
 
 extension Members {
-    /// Whether the register with the greatest clock among the registers of these members is true.
+    /// Whether the set contains a tag that has several IDs, because other tags were merged into it. The most recent edit of any of
+    /// these IDs decides.
     fileprivate func holds(oneOf members: [UniqueID]) -> Bool {
         members.compactMap { self[$0] }.max { $0.clock < $1.clock }?.value ?? false
     }

@@ -16,9 +16,9 @@ public actor TermIndexer {
     /// The time between two polls of the database when no scope had to be indexed.
     static let pause = Duration.milliseconds(500)
     public static let pauseAfterFailure = Duration.seconds(5)
-    /// The duration of the pause after a transaction, as a multiple of the transaction's duration. It applies while this process
-    /// makes no other commits. The pause is necessary because other processes may commit, and this process does not count their
-    /// commits. While this process makes other commits, ``WriterThrottle/restPerWork`` applies instead.
+    /// The duration of the pause after a transaction, as a multiple of the transaction's duration. It applies while the indexer is
+    /// the only part of this process that commits. A pause is necessary even then, because other processes may commit, and this
+    /// process does not count their commits. If other parts of this process commit, ``WriterThrottle/restPerWork`` applies.
     static let restPerWorkWhileIdle = 1
     /// The maximum time for which a search waits until the index is up to date.
     public static let searchWait = Duration.milliseconds(500)
@@ -27,8 +27,9 @@ public actor TermIndexer {
     /// The scope that was indexed most recently; nil at the start.
     private var lastScope: ScopeID?
 
-    /// - Parameter commits: returns the number of commits by this process, without the commits of the indexer. While the number
-    ///   does not change, the pauses of the indexer are shorter.
+    /// - Parameter commits: returns the number of commits by this process, without the commits of the indexer. If the number has
+    ///   changed since the previous step, ``WriterThrottle/restPerWork`` determines the length of the pauses. Otherwise,
+    ///   ``restPerWorkWhileIdle`` determines it.
     public init(store: any Store, commits: @escaping @Sendable () -> Int = { 0 }) {
         self.store = store
         self.commits = commits

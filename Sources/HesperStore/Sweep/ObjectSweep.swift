@@ -78,8 +78,8 @@ struct ObjectSweep: Sendable {
     // MARK: Attachments
 
     /// Determines whether the object's blob can be removed now, or when it can be removed. A blob without an attachment object can
-    /// be removed ``Sweep/abandonedAge`` after its arrival. The blob of an attachment can be removed when no object has held the
-    /// attachment for the grace period (merge.md, Deleting).
+    /// be removed when ``Sweep/abandonedAge`` has passed since the arrival of the blob. The blob of an attachment can be removed
+    /// when no object has held the attachment for the grace period (merge.md, Deleting).
     private func examineBlob(
         _ state: ObjectState?, _ sweep: DueSweep, in snapshot: any Snapshot, _ findings: inout SweepFindings
     ) throws {

@@ -68,8 +68,8 @@ public protocol SweepTransaction: SweepSnapshot {
     /// Deletes the row of a blob that has been removed from the blob store.
     func forgetRemovedBlob(_ name: BlobName) throws
     func set(_ record: BlobStoreRecord) throws
-    /// Deletes the records of idempotency keys that were made at `date` or earlier, in all scopes. At most `limit` records are
-    /// deleted, the oldest first.
+    /// Deletes the oldest idempotency records of all scopes, at most `limit` records. Only records that were made at `date` or
+    /// earlier are deleted.
     /// - Returns: the number of deleted records.
     func deleteIdempotencyRecords(until date: Timestamp, limit: Int) throws -> Int
     /// Records a blob for which ``SweepSnapshot/isKnown(_:)`` is false, and the date at which the blob was discovered. If the

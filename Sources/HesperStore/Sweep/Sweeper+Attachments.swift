@@ -1,8 +1,8 @@
 import HesperModel
 
 extension Sweeper {
-    /// Removes the blob of an attachment from its scope, after checking the conditions again while the scope is locked. The
-    /// removal from the scope is durable before the bytes are removed from the blob store.
+    /// Removes a blob from its scope, or deletes an attachment and its blob. While the scope is locked, checks again whether the
+    /// blob has expired. The bytes are removed from the blob store later, when this transaction is durable.
     func apply(_ action: SweepFindings.BlobAction, of sweep: DueSweep) async throws {
         let (scope, id, now, grace) = (sweep.scope, sweep.object, now(), policy.grace)
         let start = throttle.instant()

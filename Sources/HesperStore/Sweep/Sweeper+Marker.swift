@@ -65,8 +65,8 @@ struct MarkerWatch: Sendable {
     func isDue(at now: Timestamp) -> Bool { nextCheck <= now }
     func isRenewalDue(at now: Timestamp) -> Bool { nextRenewal <= now }
 
-    /// Whether attachments may be removed. They may not be removed if the marker has not been renewed recently, because servers
-    /// on copies of the database could then not detect that this server is active.
+    /// Whether attachments may be removed. They may be removed only after ``settlingEnd``. In addition, this process must have
+    /// renewed the marker recently, so that servers on copies of the database can detect that this server is active.
     func allowsRemoval(at now: Timestamp) -> Bool {
         guard let settlingEnd, let renewalDate else { return false }
         return settlingEnd <= now && now < renewalDate.adding(2 * Sweep.renewalInterval)

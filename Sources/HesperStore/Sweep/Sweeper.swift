@@ -172,8 +172,8 @@ public actor Sweeper {
 
     // MARK: Stray files
 
-    /// Once an hour, removes expired records of idempotency keys and staged files that belong to no upload. Once a day, also
-    /// searches for blobs without a row.
+    /// Once an hour, removes expired idempotency records. Also removes staged files that belong to neither an upload nor an import.
+    /// Once a day, in addition, searches for blobs without a row.
     private func strays(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         guard nextStrayCheck <= now() else { return }
         nextStrayCheck = now().adding(Sweep.firstCheckDelay)

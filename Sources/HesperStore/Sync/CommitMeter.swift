@@ -3,7 +3,8 @@ import NIOConcurrencyHelpers
 /// Statistics of the commits since the server started.
 public final class CommitMeter: Sendable {
     public struct Reading: Sendable, Equatable {
-        /// The distribution of the durations of commits in seconds, from the beginning of the transaction until it is durable.
+        /// The distribution of the durations of commits, in seconds. A commit lasts from the beginning of its transaction until
+        /// the transaction is durable.
         public var seconds = Histogram(bounds: Histogram.seconds)
         /// The distribution of the number of jobs per commit.
         public var sizes = Histogram(bounds: Histogram.sizes)

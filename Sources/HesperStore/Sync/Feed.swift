@@ -11,8 +11,8 @@ public struct Feed: Sendable {
     public let limit: Int
     /// A page ends when it contains at least this number of bytes of objects.
     public let bytes: Int
-    /// The objects that the reader itself has just pushed, with their sequence numbers. An object is left out of the page if its
-    /// sequence number is still the same, because the reader already has it.
+    /// The objects that the reader itself has just pushed, with their sequence numbers after the push. If the current sequence
+    /// number of an object equals the number given here, the object is left out of the page, because the reader already has it.
     public var echoes: [UniqueID: Int64] = [:]
 
     public init(

@@ -1,4 +1,4 @@
-/// A histogram: the number of recorded values between each two adjacent bounds, and the sum of all values.
+/// A histogram: the number of recorded values in each bucket, and the sum of all values.
 ///
 ///     var seconds = Histogram(bounds: Histogram.seconds)
 ///     seconds.record(0.012)

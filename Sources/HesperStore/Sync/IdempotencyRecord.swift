@@ -7,8 +7,8 @@ public struct IdempotencyRecord: Sendable, Equatable {
     public let keyHash: [UInt8]
     /// The SHA-256 hash of the request's body. A request with the same key but another body is refused.
     public let bodyHash: [UInt8]
-    /// The object that the request created. If an object with the same ID or a tag with the same name already existed, it is the
-    /// existing object.
+    /// The object that the request created, or the note to which it added text. If the ID or the tag name in the request was
+    /// already taken, this is the existing object.
     public let object: UniqueID
     /// Whether the request created the object.
     public let isCreation: Bool

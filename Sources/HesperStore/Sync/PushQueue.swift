@@ -9,7 +9,7 @@ import NIOConcurrencyHelpers
 ///
 /// An account cannot delay the pushes of other accounts for long. Scopes are served in round-robin order. A commit contains either
 /// several jobs with at most ``groupBytes`` together or a single larger job. After the commit of a large job, only small jobs are
-/// committed, for as long as that commit took.
+/// committed for some time. This time equals the duration of the large commit.
 public final class PushQueue: Sendable {
     private let store: any Store
     private let committed: @Sendable ([ScopeHead]) -> Void
@@ -21,7 +21,7 @@ public final class PushQueue: Sendable {
     static let groupLimit = 512
     /// The maximum number of bytes in a commit with several jobs. A job with more bytes is large and has a commit of its own.
     static let groupBytes = 1 << 20
-    /// The minimum size of a large job. Background work passes this size for each of its jobs, whatever the actual size, so that
+    /// The minimum size of a large job. Background work states this size for each of its jobs, even if the job is smaller, so that
     /// the jobs of devices come first.
     public static let largeBytes = groupBytes + 1
 
@@ -146,8 +146,8 @@ public final class PushQueue: Sendable {
             return group
         }
 
-        /// Ends the commit of a group. After a large job, no large job is committed for as long as the commit took, so that the
-        /// writer is available for small jobs.
+        /// Ends the commit of a group. If the group has a large job, the next large job must wait for a time that equals the
+        /// duration of this commit. During this time, the writer is available for small jobs.
         /// - Returns: the time at which large jobs may be committed again; nil if no job of the group is large.
         mutating func end(_ group: Group) -> ContinuousClock.Instant? {
             commits -= 1
@@ -161,8 +161,8 @@ public final class PushQueue: Sendable {
         }
 
         /// Selects the jobs for one commit: the first job of each scope, then the second job of each scope, and so on. The scopes
-        /// are divided evenly among the writers that are free now. Busy writers could take some of the jobs later, but they are not
-        /// counted, because a few large commits cost less than many small commits.
+        /// are divided evenly among the writers that are free now. Busy writers are not counted, although they could take some jobs
+        /// later: a few large commits cost less than many small commits.
         /// - Returns: the indices of the jobs. They are ordered by scope, because scopes must be locked in this order, and then by
         ///   arrival.
         private func fitting(_ jobs: [Int]) -> [Int] {

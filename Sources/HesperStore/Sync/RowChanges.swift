@@ -1,7 +1,7 @@
 import HesperModel
 
-/// The changes to the rows of a database that result from a merge. This type assigns the sequence numbers. It derives the index
-/// entries from the objects before and after the merge.
+/// The changes that a merge makes to the rows of a database. This type assigns the sequence numbers. It derives the index entries
+/// from the objects before and after the merge.
 public struct RowChanges {
     /// Objects that are new or have changed.
     public private(set) var objects: [Object] = []
@@ -18,7 +18,8 @@ public struct RowChanges {
     public private(set) var touchedAttachments: [UniqueID] = []
     /// Objects that must be swept, ordered by ID.
     public private(set) var sweeps: [UniqueID] = []
-    /// Texts from earlier pushes that lost words in this merge.
+    /// The texts that lost words in this merge. If such a text is already stored, its row must be marked. If it is in ``parcels``,
+    /// ``NumberedParcel/hasLostWords`` is true.
     public let lostTexts: [LostText]
     public private(set) var parcels: [NumberedParcel] = []
     /// The head of the scope after the merge.

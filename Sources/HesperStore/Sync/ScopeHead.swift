@@ -22,8 +22,8 @@ public struct ScopeHead: Sendable, Equatable {
     }
 }
 
-/// The data of a scope that the server polls for the event streams of the scope: they must send new changes, and must end if their
-/// device has been signed out.
+/// The data of a scope that the server polls for event streams. An event stream sends new changes, and ends if its device has been
+/// signed out.
 public struct ScopeStatus: Sendable, Equatable {
     public let sequence: Int64
     /// The devices that are signed in; empty if the account is disabled.

@@ -1,7 +1,7 @@
 import HesperModel
 
-/// A webhook: a URL to which the server sends events about an account's notes and tags, and its position in the feed
-/// (protocol.md, Webhooks).
+/// A webhook: a URL to which the server sends events about an account's notes and tags (protocol.md, Webhooks). The position of
+/// the webhook in the feed is stored too.
 public struct Webhook: Sendable, Equatable {
     /// Why the server sends nothing to a webhook.
     public enum PauseReason: String, Sendable, CaseIterable {
@@ -36,8 +36,8 @@ public struct Webhook: Sendable, Equatable {
     public var storedPauseReason: PauseReason?
     /// All events of changes up to this sequence number have been sent.
     public var sequence: Int64
-    /// All objects whose first edit has this sequence number or a lower one have been announced. It may be greater than
-    /// ``sequence`` while the server delays a `note.changed` event.
+    /// All objects whose first edit has this sequence number or a lower one have been announced. This number may be
+    /// greater than ``sequence`` while the server delays a `note.changed` event.
     public var announcedSequence: Int64
     /// The number of failed requests since the last success.
     public var failures = 0
@@ -46,7 +46,7 @@ public struct Webhook: Sendable, Equatable {
     /// The date of the next attempt after a failure; nil if the last request succeeded.
     public var nextAttemptDate: Timestamp?
 
-    /// The time after which a webhook whose receiver always fails is paused, in milliseconds.
+    /// If all requests to a webhook fail during this time (in milliseconds), the webhook is paused.
     public static let retryPeriod = 3 * Timestamp.day
     /// The maximum number of deliveries in the log of each webhook. The oldest are removed.
     public static let loggedDeliveries = 200
@@ -81,7 +81,7 @@ public struct Webhook: Sendable, Equatable {
         nextAttemptDate = nil
     }
 
-    /// Resumes the webhook. It continues where it stopped. Failures are counted from now on.
+    /// Resumes the webhook. It continues where it stopped. The record of earlier failures is cleared.
     /// - Parameters:
     ///   - epoch: the epoch of the installation.
     ///   - head: the sequence number of the scope. After a restore, it may be lower than ``sequence``.

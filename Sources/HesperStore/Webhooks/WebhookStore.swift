@@ -24,7 +24,7 @@ public protocol WebhookSnapshot {
     func changedObjects(after sequence: Int64, in scope: ScopeID, limit: Int) throws -> [ChangedObject]
     /// Whether an object has an edit whose sequence number is `sequence` or lower.
     func hasEdits(of object: UniqueID, upTo sequence: Int64, in scope: ScopeID) throws -> Bool
-    /// Whether a note holds a tag or an attachment according to its registers.
+    /// Whether a note holds a tag or an attachment, according to the registers of the note.
     func isHeld(_ member: UniqueID, by note: UniqueID, in scope: ScopeID) throws -> Bool
 }
 

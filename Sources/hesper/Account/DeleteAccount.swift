@@ -26,8 +26,8 @@ extension AccountCommand {
             let blobs = try await dataOptions.openBlobs()
             let claim = BlobClaim(store: store, blobs: blobs)
             // The marker is a file beside the attachments that names their database. If it does not exist yet, it is created before
-            // the account is deleted. Without a marker, the attachments that remain after the last account would seem
-            // to belong to a lost database.
+            // the account is deleted. If this is the last account, its attachments may remain for some time. Without a marker,
+            // they would seem to belong to a lost database.
             if try await claim.removalBlocker() == .unmarked { _ = try await claim.renew() }
             try await store.write { try $0.deleteAccount(account.uniqueID) }
             store.signals?.send([.sessionsChanged(account.scope)])

@@ -6,7 +6,8 @@ extension AccountCommand {
     /// The command `hesper account disable EMAIL`.
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Disable an account: requests of its devices and sign-ins are refused. No data is deleted.")
+            abstract: "Disable an account. The server refuses its sign-ins and the requests of its devices. No data is "
+                + "deleted.")
 
         @Argument(help: "The account's e-mail address.") var email: String
         @OptionGroup var dataOptions: DataOptions

@@ -16,7 +16,7 @@ extension AccountCommand {
         @Argument(help: "The account's e-mail address.") var email: String
         @Argument(
             help: ArgumentHelp(
-                "A size such as 5GiB, or unlimited, or default for the server's setting (HESPER_QUOTA).",
+                "A size such as 5GiB, the word unlimited, or the word default for the setting of the server (HESPER_QUOTA).",
                 valueName: "size")) var quota: Quota
         @OptionGroup var dataOptions: DataOptions
 

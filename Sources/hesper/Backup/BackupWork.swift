@@ -3,7 +3,7 @@ import HesperModel
 import HesperSQLite
 import HesperStore
 
-/// Copies the state that an installation has at one moment to a backup folder.
+/// Copies an installation to a backup folder. The copy contains the state of the installation at a single moment.
 struct BackupWork {
     let store: SQLiteStore
     let blobs: any BlobStore
@@ -47,7 +47,7 @@ struct BackupWork {
         }
     }
 
-    /// Copies the data of attachments that the folder does not contain yet.
+    /// Copies the attachments whose data is not in the folder yet.
     /// - Returns: the attachments whose data is missing. Nil if an attachment was removed during the backup and this is not the
     ///   last attempt. In that case the backup must start again.
     private func copyBlobs(_ known: [Blob], _ report: inout Report, isLastAttempt: Bool) async throws -> [BlobName]? {

@@ -69,8 +69,8 @@ struct RestoreCommand: AsyncParsableCommand {
         }
     }
 
-    /// The manifest of the backup. If it cannot be read, an error is thrown, unless the option `--salvage` is set.
-    /// - Returns: nil if the manifest cannot be read and `--salvage` is set.
+    /// Reads the manifest of the backup.
+    /// - Returns: nil if the manifest cannot be read and `--salvage` is set. Without `--salvage`, an error is thrown instead.
     private func manifest(of backup: BackupFolder) throws -> BackupManifest? {
         do {
             return try backup.completeManifest()

@@ -22,8 +22,8 @@ struct ScheduledBackups: Service {
     private static let checkInterval = Duration.seconds(60)
     private static let backoff = Backoff(first: .seconds(60), longest: .seconds(3_600))
 
-    /// The date of the most recent complete backup, and whether the date is known. The date is nil if there is no backup. It is not
-    /// known until the folder has been read, and again after an error.
+    /// The date of the most recent complete backup; nil if there is none. `isKnown` is false at the start and after an error. The
+    /// next check then reads the date from the folder.
     private struct State {
         var isKnown = false
         var last: Timestamp?

@@ -5,7 +5,7 @@ import X509
 
 /// The certificate authority of one installation. It signs only the certificate of the installation's server.
 ///
-/// The authority's own certificate restricts what the authority may sign: certificates of servers, but not of subordinate
+/// The authority's own certificate contains restrictions. The authority may sign certificates of servers, but not of subordinate
 /// authorities. The names in these certificates must be names of this server or names that are local to a private network. If an
 /// attacker steals the key, devices that trust this authority still reject certificates for internet sites.
 struct LocalAuthority: Sendable {

@@ -48,7 +48,7 @@ struct OwnCertificate: Sendable {
         let end = authority.certificate.notValidAfter
         guard end > now else { throw unusable("it expired at \(end.ISO8601Format())") }
         if let name = names.configured.first(where: { !authority.allows($0) }) {
-            throw unusable("it was created without the name \(name.text) and cannot sign a certificate for it")
+            throw unusable("it was created without the name \(name.text) and cannot sign a certificate for that name")
         }
         return State(authority: authority, server: try serverCertificate(of: authority, now: now))
     }
@@ -76,8 +76,9 @@ struct OwnCertificate: Sendable {
 
     private func knownAuthority() throws -> LocalAuthority? {
         guard let certificate = try folder.contents(of: OwnCertificate.authority) else {
-            // The authority's certificate does not exist. If the server's certificate exists, the authority's certificate was lost,
-            // because it is always written first. Otherwise no authority was ever used, and a new one can be created.
+            // The authority's certificate does not exist. It is always written before the server's certificate. Therefore, if the
+            // server's certificate exists, the authority's certificate was lost. If the server's certificate does not exist either,
+            // no authority was ever used, and a new one can be created.
             guard try folder.contents(of: OwnCertificate.server) == nil else {
                 throw unusable("\(OwnCertificate.authority) is missing")
             }
@@ -89,7 +90,7 @@ struct OwnCertificate: Sendable {
         do {
             return LocalAuthority(try CertificatePair(certificate: certificate, key: key))
         } catch {
-            throw unusable("cannot read it: \(error)")
+            throw unusable("it cannot be read: \(error)")
         }
     }
 

@@ -4,8 +4,8 @@ import Foundation
 struct ServerNames: Sendable, Equatable {
     /// The names that the operator set. The certificate must contain all of them.
     let configured: [CertificateName]
-    /// The default names. The certificate contains only the default names that the authority allows. For example, a container
-    /// may get a new host name at each start, which an existing authority usually does not allow.
+    /// The default names. The certificate leaves out those that the authority does not allow. For example, a container may get a
+    /// new host name at each start, and an existing authority usually does not allow the new name.
     let defaults: [CertificateName]
 
     /// - Parameter machine: the host name of the machine.

@@ -4,8 +4,8 @@ import Foundation
 struct CertificateDiagnosis {
     let own: OwnCertificate
 
-    /// The number of days before the authority expires at which warnings begin. Replacing the authority takes time, because every
-    /// device must trust the new one.
+    /// Warnings begin this number of days before the authority expires. Replacing the authority takes time, because every device
+    /// must trust the new one.
     private static let notice = 90
 
     func all(now: Date = Date()) -> [Diagnosis] {

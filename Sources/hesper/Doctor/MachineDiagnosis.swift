@@ -6,8 +6,8 @@ import HesperServer
 struct MachineDiagnosis {
     let settings: Settings
 
-    /// The time before the expiry of a certificate at which warnings begin, in milliseconds. Automatic renewal usually begins
-    /// earlier. If a certificate has not been renewed by this time, the renewal has probably failed several times.
+    /// Warnings begin this number of milliseconds before a certificate expires. Automatic renewal usually begins earlier. If a
+    /// certificate has not been renewed by this time, the renewal has probably failed several times.
     private static let notice: Int64 = 14 * 86_400_000
 
     func all() -> [Diagnosis] { certificate() + clock() + files() }

@@ -3,7 +3,7 @@ import Foundation
 import HesperImport
 import HesperMoveIn
 
-/// The command `hesper parse-markup WORK START`, which imports run. It is not shown in the help.
+/// The command `hesper parse-markup WORK START`. An import runs it as a separate process. It is not shown in the help.
 struct ParseMarkup: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: MarkupProcess.command, abstract: "Parse the HTML and ENEX files of an import.",

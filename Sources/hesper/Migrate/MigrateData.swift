@@ -19,7 +19,7 @@ struct MigrateData: AsyncParsableCommand {
             complete, hesper serve does not start on the new database.
 
             Attachments are not moved. After the migration, the command checks that all of them are in HESPER_ATTACHMENTS \
-            (default: attachments in the folder), which hesper serve uses. The exit status is 1 if any is missing.
+            (default: attachments in the data folder), as for hesper serve. The exit status is 1 if any is missing.
 
             All users of the machine can read a password on the command line. To avoid that, set HESPER_DATABASE instead of --to, \
             or use PGPASSFILE, ~/.pgpass or PGPASSWORD.

@@ -10,8 +10,8 @@ struct SyncCommand: AsyncParsableCommand {
             The first time, pass --server and --email. The command signs in, shows what it would do, and asks for confirmation. \
             Later, only the folder is needed. It runs until Ctrl-C, unless --once is given.
 
-            Every .md, .markdown and .txt file is a note. If a file and its note were both changed, the texts are merged. A file \
-            that was deleted here deletes its note after five minutes. The file of a note that was deleted elsewhere is moved to \
+            Every .md, .markdown and .txt file is a note. If a file and its note were both changed, the texts are merged. If a \
+            file is deleted here, its note is deleted after five minutes. If a note is deleted elsewhere, its file is moved to \
             FOLDER/.hesper/trash. Any other file becomes an attachment if a note links to it. Every attachment of a note becomes \
             a file. docs/mirror.md describes all cases.
 

@@ -45,8 +45,8 @@ struct InstalledService {
         guard arguments == ["serve"] else {
             throw Failure(
                 """
-                \(unit.paths.joined(separator: ", ")): ExecStart passes options to hesper serve, which other commands do not \
-                read. Set variables in /etc/default/hesper instead, or set the data folder with --data.
+                \(unit.paths.joined(separator: ", ")): ExecStart passes options to hesper serve. Other commands do not read \
+                them. Set variables in /etc/default/hesper instead, or set the data folder with --data.
                 """, .settings)
         }
         var environment = unit.environment

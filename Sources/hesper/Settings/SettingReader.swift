@@ -8,7 +8,7 @@ struct SettingReader {
     /// A value, and the place where it was set.
     struct LocatedValue<Value> {
         let value: Value
-        /// The place where the value was set, as operators know it, for example `HESPER_PORT`.
+        /// The name that operators use for the place where the value was set, for example `HESPER_PORT`.
         let location: String
 
         func failure(_ reason: String) -> Failure { Failure("\(location): \(reason)", .settings) }

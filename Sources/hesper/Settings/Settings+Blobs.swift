@@ -4,8 +4,8 @@ import HesperStore
 
 extension Settings {
     /// Opens the storage for attachments: a folder or a bucket.
-    /// - Parameter onUnavailable: called if the bucket is unavailable; the storage is then opened nevertheless. If this is nil and
-    ///   the bucket is unavailable, the error is thrown.
+    /// - Parameter onUnavailable: called with the error if the bucket is unavailable. The storage is opened nevertheless. If
+    ///   `onUnavailable` is nil, the error is thrown.
     /// - Throws: ``Failure`` if a setting is invalid.
     func openBlobs(onUnavailable: ((StoreError) -> Void)? = nil) async throws -> any BlobStore {
         let location = try attachments()

@@ -37,7 +37,7 @@ extension Settings {
 
     static let selfSigned = "self-signed"
 
-    /// The names of the server in the settings for the host and the URL. Empty if neither of them is set.
+    /// The names or addresses of the server in the settings `host` and `url`. Empty if neither of these settings is set.
     private func configuredNames() throws -> [CertificateName] {
         var names: [CertificateName] = []
         if let found = try reader.string(.host) {
@@ -68,9 +68,11 @@ extension Settings {
                 "redirecting plain HTTP requires a certificate. Set \(Setting.tlsCertificate.flag), or "
                     + "\(Setting.tls.flag) \(Settings.selfSigned), too.")
         }
-        guard settings.port != 0, settings.port != found.value else {
-            throw found.failure(
-                "must differ from the port of HTTPS, which must not be 0. Set \(Setting.port.flag) to another port.")
+        guard settings.port != 0 else {
+            throw found.failure("requires a fixed port for HTTPS. Set \(Setting.port.flag) to a port other than 0.")
+        }
+        guard settings.port != found.value else {
+            throw found.failure("is also the port for HTTPS. Set \(Setting.port.flag) to another port.")
         }
         return found.value
     }

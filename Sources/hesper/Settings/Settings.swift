@@ -7,9 +7,9 @@ import Logging
 
 /// The settings of an installation. They are read and validated before anything else starts.
 ///
-/// Options take precedence over variables, and variables over the settings file. The path of the settings file is the value of
-/// `--config` or, if that is not given, of `HESPER_CONFIG`. If neither is given, the file is `hesper.json` in the data folder, if
-/// it exists.
+/// Options take precedence over variables, and variables over the settings file. The path of the settings file is set with
+/// `--config` or `HESPER_CONFIG`, of which `--config` takes precedence. The default is `hesper.json` in the data folder. This
+/// default file need not exist.
 struct Settings {
     let reader: SettingReader
     /// The path of the data folder.
@@ -207,7 +207,7 @@ struct Settings {
     /// The folder for uploads that are not complete yet.
     var uploads: String { URL(filePath: data).appending(path: "uploads").relativePath }
 
-    /// The folder for the temporary files of imports that the server reads.
+    /// The folder in which the server stores the temporary files of imports.
     var imports: String { URL(filePath: data).appending(path: "imports").relativePath }
 
     func logLevel() throws -> Logger.Level { try reader.choice(.logLevel)?.value ?? .info }
