@@ -261,7 +261,8 @@ final class MirrorMap {
             guard entry != nil, try tx.get(id) != nil else { return }
             try tx.merge(text, base: base, into: id)
             try tx.setTags(of: id, from: base, to: text)
-            // An empty version differs from every version of the note, so the next round writes the merged text to the file.
+            // No version of a note is the empty string. So the next round finds that the note has changed since this version, and
+            // writes the merged text to the file.
             entry?.version = ""
         }
     }

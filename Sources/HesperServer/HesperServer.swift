@@ -203,8 +203,8 @@ public struct HesperServer: Sendable {
 
     private func http1(_ permits: ConnectionPermits) -> HTTP1Channel.Configuration {
         let limits = settings.connections
-        // The decoder counts the path as a header. Its limits are therefore the sum of the limits for headers and for the path.
-        // ConnectionGuard enforces each of these limits exactly.
+        // The decoder counts the path as a header, so its limits are the sum of the limit for headers and the limit for the path.
+        // ConnectionGuard enforces the limit for headers and the limit for the path separately.
         let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: Limits.headerBytes + limits.uriBytes,
             maxHeaderListSize: Limits.headerBytes + limits.uriBytes, maxHeaderFieldCount: 128)

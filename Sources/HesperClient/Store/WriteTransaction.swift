@@ -42,9 +42,8 @@ public struct WriteTransaction {
     ///
     ///     try tx.update(soup.id) { $0.title = "Leek soup"; $0.cooked += 1 }
     ///
-    /// Only the properties that `edit` changes are written. To write a text that was read and edited before this call, use
-    /// ``save(_:)``, which merges the text with changes that have arrived since it was read. This method would overwrite these
-    /// changes.
+    /// Only the properties that `edit` changes are written. A text that was read and edited before this call would overwrite the
+    /// changes that have arrived since it was read. Use ``save(_:)`` for such a text, which merges it with these changes.
     /// - Returns: the object as it was stored.
     /// - Throws: ``StoreError/notFound(objectType:id:)`` if there is no such object.
     @discardableResult

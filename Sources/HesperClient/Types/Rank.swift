@@ -32,7 +32,7 @@ public struct Rank: MergedScalar, Hashable, Comparable, CustomStringConvertible 
         var made: [Int] = []
         var index = 0
         var isBelowHigh = high == nil
-        // Copies digits of `low` up to the first position at which there is room for another digit below `high`.
+        // Copies digits of `low` up to the first position at which there is a digit between those of `low` and `high`.
         while true {
             let floor = index < low.count ? low[index] : 0
             let ceiling = isBelowHigh ? Rank.alphabet.count : high.flatMap { index < $0.count ? $0[index] : nil } ?? 0

@@ -41,7 +41,7 @@ extension SyncedObject {
     /// Whether the object was read from a store.
     package var wasRead: Bool { get throws { try ImageWriter(self).wasRead } }
 
-    /// The changes of the attributes since the object was read, without the fields that are set once. If the object was not read
+    /// The changes of the mutable attributes since the object was read. If the object was not read
     /// from a store, all attributes are changes, except empty texts and counters of zero.
     package func changes() throws -> [AttributeChange] {
         try ImageWriter(self).changes(ofFixed: false)

@@ -379,8 +379,8 @@ package final class Life {
         ledger.read(account.scope) { !isShared && !deletions.contains($0) }
     }
 
-    /// The IDs of the objects whose deletions in a request have neither `textSeen` nor `textsSeen`. For example, a device that
-    /// resends the deletion of a note to a restored server does not know which text the person had seen.
+    /// The IDs of the objects that a request deletes without stating which texts the user had seen. For example, a device that
+    /// resends the deletion of a note to a restored server no longer knows this.
     private func givenBackDeletions(in request: ServerRequest) -> Set<UniqueID> {
         guard let changes = try? JSONReader.read(request.body)["changes"] else { return [] }
         let deletions = changes["deletedObjects"]?.elements ?? []

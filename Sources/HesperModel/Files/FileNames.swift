@@ -3,8 +3,8 @@
 /// This type stores 8 bytes per path, which is a few megabytes for the largest accounts.
 package struct FileNames: Sendable, Equatable {
     private var taken: Set<Int> = []
-    /// The number to append to the next file name, by the hash of the requested path. Only paths that were requested more than once
-    /// have an entry.
+    /// For each path that was requested more than once: the number to append when it is requested again. The keys are hashes of
+    /// the paths.
     private var numbers: [Int: Int] = [:]
 
     package init() {}

@@ -160,7 +160,7 @@ struct TextGap {
         end < insertion.count ? insertion.isBreak(end) : endsLine
     }
 
-    /// The number of elements in the whole lines with which both insertions end.
+    /// The number of elements in the whole lines at the end of `one` that are also at the end of `other`.
     private func commonEnd(_ one: TextInsertion, _ other: TextInsertion) -> Int {
         guard !one.isEmpty, !other.isEmpty, endsLine || one.endsWithBreak else { return 0 }
         var common = one.commonSuffix(other)

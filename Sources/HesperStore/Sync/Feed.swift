@@ -144,8 +144,8 @@ public struct Feed: Sendable {
         var isFull = false
         var last: Int64?
         var scan = scan
-        // The scan needs a row for each object that may be left out, and a row for each object that still fits on the page. One
-        // additional row shows whether there is another page.
+        // The objects in `known` are left out of the page, if the scan returns them. So the scan reads as many rows as there are
+        // such objects and free places on the page. One additional row shows whether there is another page.
         scan.limit = known.count + max(limit - page.size.objects, 0) + 1
         try snapshot.scan(scan, in: page.head.scope) { row in
             if page.size.objects >= limit || page.size.bytes >= bytes {

@@ -196,7 +196,7 @@ extension Setting {
         case .webhookNetworks:
             SettingRow(
                 flag: "webhook-network", kind: .list, "address", default: "none",
-                "An address or a network, such as 192.168.1.0/24, to which webhooks may send requests although it is not public, also over plain HTTP. Can be repeated"
+                "An address or a network that is not public, such as 192.168.1.0/24, to which webhooks may send requests, also over plain HTTP. Can be repeated"
             )
         case .sendmail:
             SettingRow(
