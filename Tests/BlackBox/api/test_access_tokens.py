@@ -124,6 +124,7 @@ def test_a_tag_of_another_account_and_keys_of_idempotency(owner: Client, client:
     check_problem(owner.post("/v1/tokens", body, headers={"Idempotency-Key": "k"}), "malformed-request", 400)
 
 
+@pytest.mark.thorough_on_postgresql
 def test_an_account_has_at_most_100_tokens(client: Client) -> None:
     first = create(client, ["read"])
     body = {"name": "script", "scopes": ["read"], "currentPassword": PASSWORD}
@@ -380,6 +381,7 @@ def test_basic_authentication(owner: Client) -> None:
 # MARK: The command
 
 
+@pytest.mark.thorough_on_postgresql
 def test_the_command(tmp_path: Path) -> None:
     with Server(data=tmp_path / "data") as server:
         owner = server.client(email="ada@example.org")

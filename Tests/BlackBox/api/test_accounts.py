@@ -52,6 +52,7 @@ def test_usage_counts_objects_and_bytes(client):
     assert usage(client)["bytes"] > after_note["bytes"]
 
 
+@pytest.mark.thorough_on_postgresql
 def test_password_cost():
     """The default is the cost that OWASP recommends. Passwords hashed at another cost still work."""
     with Server(environment={"HESPER_PASSWORD_COST": ""}) as server:

@@ -93,6 +93,7 @@ def test_changes_and_messages_share_a_stream(devices3):
         assert {stream.next().name, stream.next().name} == {"ephemeral", "changes"}
 
 
+@pytest.mark.thorough_on_postgresql
 def test_slow_readers_miss_messages_but_no_changes(server):
     desk = server.client(device_name="desk")
     phone = desk.another_device("phone")

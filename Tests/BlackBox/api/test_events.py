@@ -252,6 +252,7 @@ def test_a_token_of_a_replaced_database_causes_an_expired_event(fresh_server, tm
         assert stream.ends()
 
 
+@pytest.mark.thorough_on_postgresql
 def test_pings(client):
     with Events(client, ping="1") as stream:
         stream.changes()
@@ -260,6 +261,7 @@ def test_pings(client):
         assert 2 <= stream.pings <= 5
 
 
+@pytest.mark.thorough_on_postgresql
 def test_the_ping_interval_can_be_long(client):
     with Events(client, ping="1000000") as stream:
         stream.wait_for("listeners")
@@ -374,6 +376,7 @@ def test_the_oldest_stream_ends_when_a_device_opens_too_many(client, other):
 # Slow readers
 
 
+@pytest.mark.thorough_on_postgresql
 def test_commits_are_combined_for_a_slow_reader(client, other):
     """A reader that pauses receives fewer events than commits, but all changes."""
     writer = Writer(client)

@@ -259,6 +259,7 @@ def too_many_files() -> bytes:
     return packed(dict.fromkeys((f"{index}.md" for index in range(100_001)), b""))
 
 
+@pytest.mark.thorough_on_postgresql
 @pytest.mark.parametrize(
     ("data", "name", "problem"),
     [(lambda: b"not a zip", "notes.zip", "must be a folder, a zip file"), (lambda: b"PK\x03\x04" + bytes(100), "a.zip", "damaged"),
@@ -278,6 +279,7 @@ def test_a_file_that_cannot_be_read(client: Client, data, name: str, problem: st
     assert run(client, notes_zip(1))[1]["report"]["new"] == 1
 
 
+@pytest.mark.thorough_on_postgresql
 def test_a_zip_bomb(client: Client) -> None:
     failed = settled(client, upload(client, bomb(), "bomb.zip"))
     assert failed["state"] == "failed"

@@ -265,6 +265,7 @@ def endless(handler) -> None:
 SENT: list[int] = []
 
 
+@pytest.mark.thorough_on_postgresql
 def test_slow_endless_redirecting_and_closing_receivers(server: Server) -> None:
     """None of them holds up the webhooks of others."""
     client = server.client()
