@@ -24,7 +24,7 @@ enum { TEXT_BYTES = 500, MAX_CONNECTIONS = 64, MAX_PARAMETERS = 17 };
 /* The limit of the bodies of existing objects that one query may return. */
 enum { FORESIGHT_BYTES = 32 << 20 };
 enum { BOOL = 16, BYTEA = 17, INT8 = 20, INT4 = 23, TEXT = 25, JSON = 114, DATE = 1184, UUID = 2950 };
-enum { BOOLS = 1000, BYTEAS = 1001, INT4S = 1007, TEXTS = 1009, INT8S = 1016, JSONS = 199, UUIDS = 2951 };
+enum { BOOLS = 1000, BYTEAS = 1001, INT4S = 1007, TEXTS = 1009, INT8S = 1016, JSONS = 199, UUIDS = 2951, DATES = 1185 };
 
 static int notes;
 static double seconds;
@@ -63,7 +63,6 @@ static void put32(Parameters *to, uint32_t value) { put(to, &(uint32_t){htobe32(
 static void begin(Parameters *to) { to->starts[to->count++] = to->length; }
 static void clear(Parameters *to) { to->length = 0, to->count = 0; }
 static void integer(Parameters *to, int64_t value) { begin(to), put(to, &(int64_t){htobe64(value)}, 8); }
-static void bytes(Parameters *to, const void *value, size_t length) { begin(to), put(to, value, length); }
 
 static void array(Parameters *to, uint32_t element, int count) {
     begin(to);
@@ -135,13 +134,13 @@ static void make(Note *note, const char *text) {
 static void prepare_all(PGconn *connection) {
     prepare(connection, "begin", "BEGIN ISOLATION LEVEL READ COMMITTED", 0, NULL);
     prepare(connection, "commit", "COMMIT", 0, NULL);
-    prepare(connection, "lock", POSTGRES_lock, 1, (Oid[]){INT8});
-    prepare(connection, "states", POSTGRES_states, 3, (Oid[]){INT8, UUIDS, INT8});
-    prepare(connection, "objects", POSTGRES_insertObjects, 8, (Oid[]){INT8, UUIDS, INT4S, TEXTS, INT8S, INT8S, BYTEAS, JSONS});
+    prepare(connection, "lock", POSTGRES_lock, 1, (Oid[]){INT8S});
+    prepare(connection, "states", POSTGRES_states, 3, (Oid[]){INT8S, UUIDS, INT8});
+    prepare(connection, "objects", POSTGRES_insertObjects, 8, (Oid[]){INT8S, UUIDS, INT4S, TEXTS, INT8S, INT8S, BYTEAS, JSONS});
     prepare(connection, "parcels", POSTGRES_insertParcels, 17,
-            (Oid[]){INT8, INT8S, UUIDS, INT8S, TEXTS, BOOLS, BOOLS, BYTEAS, BYTEAS, BYTEAS, BYTEAS, JSONS, BYTEAS, BYTEAS, INT8S, TEXTS,
-                    DATE});
-    prepare(connection, "advance", POSTGRES_advance, 7, (Oid[]){INT8, INT8, BYTEA, BYTEA, BYTEA, INT8, INT8});
+            (Oid[]){INT8S, INT8S, UUIDS, INT8S, TEXTS, BOOLS, BOOLS, BYTEAS, BYTEAS, BYTEAS, BYTEAS, JSONS, BYTEAS, BYTEAS, INT8S, TEXTS,
+                    DATES});
+    prepare(connection, "advance", POSTGRES_advance, 7, (Oid[]){INT8S, INT8S, BYTEAS, BYTEAS, BYTEAS, INT8S, INT8S});
 }
 
 static int64_t column(PGresult *result, int column) {
@@ -150,8 +149,13 @@ static int64_t column(PGresult *result, int column) {
     return be64toh(value);
 }
 
+static void integers(Parameters *to, int64_t value, int count) {
+    array(to, INT8, count);
+    for (int i = 0; i < count; i++) element64(to, value);
+}
+
 static void send_objects(PGconn *connection, Parameters *p, int64_t scope, int64_t sequence, const Note *created) {
-    clear(p), integer(p, scope);
+    clear(p), integers(p, scope, notes);
     array(p, UUID, notes);
     for (int i = 0; i < notes; i++) element(p, created[i].id, 16);
     array(p, INT4, notes);
@@ -170,7 +174,7 @@ static void send_objects(PGconn *connection, Parameters *p, int64_t scope, int64
 }
 
 static void send_parcels(PGconn *connection, Parameters *p, int64_t scope, int64_t number, int64_t sequence, const Note *created) {
-    clear(p), integer(p, scope);
+    clear(p), integers(p, scope, notes);
     array(p, INT8, notes);
     for (int i = 0; i < notes; i++) element64(p, number + 1 + i);
     array(p, UUID, notes);
@@ -199,7 +203,8 @@ static void send_parcels(PGconn *connection, Parameters *p, int64_t scope, int64
     for (int i = 0; i < notes; i++) element64(p, 0x9abcdef0);
     array(p, TEXT, notes);
     for (int i = 0; i < notes; i++) put32(p, -1); /* NULL */
-    integer(p, 848479632345000);
+    array(p, DATE, notes);
+    for (int i = 0; i < notes; i++) element64(p, 848479632345000);
     send(connection, "parcels", p);
 }
 
@@ -221,21 +226,22 @@ static void *push(void *argument) {
     Parameters p = {0};
     for (double began = now(); (pusher->end = now()) - began < seconds; pusher->commits++) {
         clear(&p), send(connection, "begin", &p);
-        integer(&p, scope), send(connection, "lock", &p);
+        integers(&p, scope, 1), send(connection, "lock", &p);
         PGresult *locked = settled(connection, 2);
         int64_t sequence = column(locked, 0), number = column(locked, 4);
         PQclear(locked);
         int64_t parcel_bytes = 0;
         for (int i = 0; i < notes; i++) make(&created[i], text), parcel_bytes += created[i].parcel_length;
-        clear(&p), integer(&p, scope), array(&p, UUID, notes);
+        clear(&p), integers(&p, scope, notes), array(&p, UUID, notes);
         for (int i = 0; i < notes; i++) element(&p, created[i].id, 16);
         integer(&p, FORESIGHT_BYTES), send(connection, "states", &p);
         PQclear(settled(connection, 1));
         send_objects(connection, &p, scope, sequence, created);
         send_parcels(connection, &p, scope, number, sequence, created);
-        clear(&p), integer(&p, scope), integer(&p, sequence + notes), bytes(&p, created[0].digest, 16);
-        bytes(&p, created[0].clock, 16), bytes(&p, created[0].clock, 16), integer(&p, number + notes);
-        integer(&p, parcel_bytes);
+        clear(&p), integers(&p, scope, 1), integers(&p, sequence + notes, 1);
+        array(&p, BYTEA, 1), element(&p, created[0].digest, 16);
+        for (int clock = 0; clock < 2; clock++) array(&p, BYTEA, 1), element(&p, created[0].clock, 16);
+        integers(&p, number + notes, 1), integers(&p, parcel_bytes, 1);
         send(connection, "advance", &p);
         clear(&p), send(connection, "commit", &p);
         PQclear(settled(connection, 4));

@@ -63,16 +63,18 @@ def script(scope: str) -> str:
     pgbench has no UUIDs, so they are created from large integers.
     """
     note = "ARRAY[(lpad(to_hex(:high::bigint), 16, '0') || lpad(to_hex(:low::bigint), 16, '0'))::uuid]"
-    clock, date = "ARRAY[:clock::bytea]", "'2026-11-21 08:47:12.345Z'::timestamptz"
+    scopes, clock = "ARRAY[:scope::bigint]", "ARRAY[:clock::bytea]"
+    date = "ARRAY['2026-11-21 08:47:12.345Z'::timestamptz]"
     statements = {
-        "lock": [":scope"],
-        "states": [":scope", note, str(32 << 20)],
-        "insertObjects": [":scope", note, "ARRAY[0]", "ARRAY['note']", "ARRAY[:next::bigint]", f"ARRAY[{len(BODY)}]",
+        "lock": [scopes],
+        "states": [scopes, note, str(32 << 20)],
+        "insertObjects": [scopes, note, "ARRAY[0]", "ARRAY['note']", "ARRAY[:next::bigint]", f"ARRAY[{len(BODY)}]",
                           clock, "ARRAY[:body::json]"],
-        "insertParcels": [":scope", "ARRAY[:number::bigint]", note, "ARRAY[:next::bigint]", "ARRAY['note']",
+        "insertParcels": [scopes, "ARRAY[:number::bigint]", note, "ARRAY[:next::bigint]", "ARRAY['note']",
                           "ARRAY[false]", "ARRAY[false]", clock, clock, clock, "ARRAY[NULL]", "ARRAY[:parcel::json]",
                           "ARRAY[NULL]", "ARRAY[:node::bytea]", "ARRAY[2596069104::bigint]", "ARRAY[NULL]", date],
-        "advance": [":scope", ":next", ":clock", ":clock", ":clock", ":number", str(len(PARCEL))],
+        "advance": [scopes, "ARRAY[:next::bigint]", clock, clock, clock, "ARRAY[:number::bigint]",
+                    f"ARRAY[{len(PARCEL)}::bigint]"],
     }  # fmt: skip
 
     def sql(name: str) -> str:

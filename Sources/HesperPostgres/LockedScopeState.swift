@@ -11,6 +11,8 @@ struct LockedScopeState {
     /// is nil, the object does not exist.
     fileprivate(set) var prefetched: [UniqueID: PrefetchedObject] = [:]
 
+    var scope: ScopeID { locked.head.scope }
+
     struct PrefetchedObject {
         let state: ObjectState?
         /// The size of the object's body in bytes.
@@ -41,47 +43,50 @@ extension PostgresTransaction {
     /// The maximum total size of the bodies of prefetched objects, in bytes.
     private static let prefetchBytes = 32 << 20
 
-    /// Locks the scopes and reads the objects in one round trip. Each scope has a statement of its own that reads its objects.
-    /// This statement starts after the scope has been locked, so it reads all changes that were committed before the lock was
-    /// acquired.
+    /// Locks the scopes and reads the objects in one round trip. The statement that reads the objects starts after all scopes have been
+    /// locked, so it reads all changes that were committed before the locks were acquired.
     func prefetch(_ needs: [(scope: ScopeID, objects: [UniqueID])]) throws {
-        var scopes: [ScopeID] = []
         var objects: [ScopeID: Set<UniqueID>] = [:]
         var left = PostgresTransaction.prefetchLimit
         for need in needs where lockedScopes[need.scope] == nil {
-            if objects[need.scope] == nil { scopes.append(need.scope) }
             let fits = need.objects.count <= left
             objects[need.scope, default: []].formUnion(fits ? need.objects : [])
             if fits { left -= need.objects.count }
         }
-        var statements: [(sql: String, arguments: [PostgresValue])] = []
-        let share = PostgresTransaction.prefetchBytes / max(scopes.count, 1)
-        for scope in scopes {
-            statements.append((PushStatements.lock, [.scope(scope)]))
-            statements.append(
-                (PushStatements.states, [.scope(scope), .uuidArray(Array(objects[scope] ?? [])), .int(share)]))
-        }
-        let results = try connection.results(statements)
-        for (index, scope) in scopes.enumerated() where results[2 * index].rowCount > 0 {
-            var state = try results[2 * index].row(0) { try $0.lockedScopeState(scope) }
-            var prefetched: [UniqueID: LockedScopeState.PrefetchedObject] = [:]
-            for id in objects[scope] ?? [] { prefetched[id] = LockedScopeState.PrefetchedObject(state: nil, bytes: 0) }
-            let large = try PostgresSnapshot.read(results[2 * index + 1]) { id, state, bytes in
-                prefetched[id] = LockedScopeState.PrefetchedObject(state: state, bytes: bytes)
+        guard !objects.isEmpty else { return }
+        let wanted = objects.flatMap { scope, ids in ids.map { (scope, $0) } }
+        let results = try connection.results([
+            (PushStatements.lock, [.int8Array(objects.keys.map(\.rawValue))]),
+            (
+                PushStatements.states,
+                [
+                    .int8Array(wanted.map(\.0.rawValue)), .uuidArray(wanted.map(\.1)),
+                    .int(PostgresTransaction.prefetchBytes),
+                ]
+            ),
+        ])
+        var states: [ScopeID: LockedScopeState] = [:]
+        for index in 0..<results[0].rowCount {
+            var state = try results[0].row(index) { try $0.lockedScopeState() }
+            for id in objects[state.scope] ?? [] {
+                state.prefetched[id] = LockedScopeState.PrefetchedObject(state: nil, bytes: 0)
             }
-            for id in large { prefetched[id] = nil }
-            state.prefetched = prefetched
-            lockedScopes[scope] = state
+            states[state.scope] = state
         }
+        let large = try PostgresSnapshot.read(results[1]) { scope, id, state, bytes in
+            states[scope]?.prefetched[id] = LockedScopeState.PrefetchedObject(state: state, bytes: bytes)
+        }
+        for (scope, id) in large { states[scope]?.prefetched[id] = nil }
+        lockedScopes.merge(states) { $1 }
     }
 }
 
 extension Row {
     /// Reads a row that ``PushStatements/lock`` returned.
-    func lockedScopeState(_ scope: ScopeID) throws -> LockedScopeState {
+    func lockedScopeState() throws -> LockedScopeState {
         LockedScopeState(
             locked: LockedScope(
-                head: ScopeHead(scope: scope, sequence: integer(0), digest: try digest(1)),
+                head: ScopeHead(scope: scope(10), sequence: integer(0), digest: try digest(1)),
                 greatestClock: clockIfAny(2), serverClock: clockIfAny(3), hasRevocations: bool(5),
                 restoredSequence: integerIfAny(6), storage: storage(from: 7)),
             lastEdit: integer(4))

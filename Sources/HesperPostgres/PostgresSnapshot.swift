@@ -5,9 +5,11 @@ import HesperStore
 /// A consistent snapshot of the database: a connection in a transaction. Its methods are in extensions, one file for each
 /// subject.
 class PostgresSnapshot: SQLSnapshot {
-    let connection: Connection
+    final let session: Connection
+    /// The connection on which all statements run.
+    var connection: Connection { session }
 
-    init(_ connection: Connection) { self.connection = connection }
+    init(_ connection: Connection) { session = connection }
 
     /// Runs the statements that SQLite and PostgreSQL share.
     var sql: PostgresSQL { PostgresSQL(connection: connection) }
@@ -65,29 +67,33 @@ class PostgresSnapshot: SQLSnapshot {
         guard let first = ids.first else { return [] }
         var limit = PostgresSnapshot.resultBytes
         while true {
-            let result = try connection.result(PushStatements.states, [.scope(scope), .uuidArray(ids), .int(limit)])
-            let left = try PostgresSnapshot.read(result, body)
+            let scopes = Array(repeating: scope.rawValue, count: ids.count)
+            let result = try connection.result(
+                PushStatements.states, [.int8Array(scopes), .uuidArray(ids), .int(limit)])
+            let left = try PostgresSnapshot.read(result) { try body($1, $2, $3) }.map(\.id)
             guard left.contains(first) else { return left }
             // The body of the first object alone exceeds the limit, so run the query again with a higher limit.
             limit *= 2
         }
     }
 
-    /// Calls `body` for each object in a result of ``PushStatements/states`` with its ID, its state and the size of its body in
-    /// bytes.
-    /// - Returns: the IDs of the objects whose bodies the statement omitted because the result would be too large.
-    static func read(_ result: QueryResult, _ body: (UniqueID, ObjectState, Int) throws -> Void) throws -> [UniqueID] {
-        var (left, last): ([UniqueID], UniqueID?) = ([], nil)
+    /// Calls `body` for each object in a result of ``PushStatements/states`` with its scope, its ID, its state and the size of its
+    /// body in bytes.
+    /// - Returns: the objects whose bodies the statement omitted because the result would be too large.
+    static func read(
+        _ result: QueryResult, _ body: (ScopeID, UniqueID, ObjectState, Int) throws -> Void
+    ) throws -> [(scope: ScopeID, id: UniqueID)] {
+        var (left, last): ([(scope: ScopeID, id: UniqueID)], (ScopeID, UniqueID)?) = ([], nil)
         for index in 0..<result.rowCount {
             try result.row(index) { row in
-                let id = try row.id(0)
+                let (scope, id) = (row.scope(7), try row.id(0))
                 // If a damaged database has both an object and a DeletedObject with this ID, the object comes first and is used.
-                guard id != last else { return }
-                last = id
+                if let last, last == (scope, id) { return }
+                last = (scope, id)
                 if let state = try row.state(of: id) {
-                    try body(id, state, row.isNull(3) ? 0 : row.bytes(3).count)
+                    try body(scope, id, state, row.isNull(3) ? 0 : row.bytes(3).count)
                 } else {
-                    left.append(id)
+                    left.append((scope, id))
                 }
             }
         }

@@ -3,7 +3,7 @@ import HesperStore
 
 extension PostgresTransaction {
     func updateUnheldDates(of attachments: [UniqueID], in scope: ScopeID, at date: Timestamp) throws {
-        ScopeWriter(connection: connection, scope: scope, device: nil, date: date).holders(of: attachments)
+        ScopeWriter(transaction: self, scope: scope, device: nil, date: date).holders(of: attachments)
     }
 
     func removeBlob(of attachment: UniqueID, in scope: ScopeID) throws {

@@ -8,9 +8,20 @@ import HesperStore
 final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
     /// The scopes whose rows this transaction has locked.
     var lockedScopes: [ScopeID: LockedScopeState] = [:]
+    /// The rows of pushes that are not sent yet.
+    var unsentRows = UnsentRows()
     /// The error of a deadlock or serialization failure in a savepoint; nil if there was none. If it is set, the transaction is
     /// retried.
     private var conflict: PostgresError?
+
+    /// The connection, on which all statements of the transaction run. The rows of earlier pushes are sent first, so that every
+    /// statement sees them.
+    override var connection: Connection {
+        sendRows()
+        return session
+    }
+
+    func sendRows() { unsentRows.send(to: session) }
 
     /// The SQL clause that locks the rows that are read from `table`. The lock prevents, for example, a password from changing
     /// between its check and the commit. An account is locked before its tickets, its devices and its scope. Other transactions can
@@ -34,7 +45,7 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
             if !waitsForDisk { connection.enqueue("SET LOCAL synchronous_commit = off") }
             do {
                 let result = try body(transaction)
-                try connection.run("COMMIT")
+                try transaction.connection.run("COMMIT")
                 return result
             } catch {
                 let conflict = transaction.conflict ?? (error as? PostgresError).flatMap { $0.isConflict ? $0 : nil }
@@ -68,6 +79,7 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
     /// - Throws: an error after which the whole transaction has to be rolled back.
     private func undo(_ error: any Error) throws -> any Error {
         var error = error
+        unsentRows = UnsentRows()
         do { try connection.flush() } catch let earlier { error = earlier }
         if let failure = error as? PostgresError {
             if failure.isConflict { conflict = failure }
@@ -82,8 +94,8 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
     /// Locks and reads the row of a scope. The row stays locked until the transaction ends.
     func lock(_ scope: ScopeID) throws -> LockedScope? {
         if let state = lockedScopes[scope] { return state.locked }
-        lockedScopes[scope] = try connection.first(PushStatements.lock, [.scope(scope)]) {
-            try $0.lockedScopeState(scope)
+        lockedScopes[scope] = try connection.first(PushStatements.lock, [.int8Array([scope.rawValue])]) {
+            try $0.lockedScopeState()
         }
         return lockedScopes[scope]?.locked
     }

@@ -1,34 +1,35 @@
 import HesperStore
 
-/// The SQL statements that a push runs, except BEGIN, COMMIT and ``MergeStatements``. Each reads or writes one scope. The
-/// parameters of a write are arrays with an element for each row, so a push of 500 notes takes as many statements as a push of
-/// one note.
+/// The SQL statements that a push runs, except BEGIN, COMMIT and ``MergeStatements``. The parameters of a write are arrays with an
+/// element for each row. So a push of 500 notes takes as many statements as a push of one note, and several pushes in one
+/// transaction often take as many as one push (``UnsentRows``).
 enum PushStatements {
     // MARK: Reads
 
-    /// Locks and reads the row of a scope. The row stays locked until the transaction ends, but other transactions can insert
-    /// rows that reference it. Parameter: scope.
+    /// Locks and reads the rows of scopes, in ascending order of their IDs. The rows stay locked until the transaction ends, but other
+    /// transactions can insert rows that reference them. Parameter: array of scopes.
     static let lock = """
         SELECT sequence, digest, greatest_clock, server_clock, last_edit, has_revocations, restored_sequence,
-            parcel_bytes, blob_bytes, quota
-        FROM scopes WHERE id = $1
-        FOR NO KEY UPDATE
+            parcel_bytes, blob_bytes, quota, id
+        FROM scopes WHERE id = ANY ($1)
+        ORDER BY id FOR NO KEY UPDATE
         """
-    /// Reads the states of objects. Parameters: scope, IDs, maximum total size of the bodies in bytes. Bodies are returned until
-    /// their total size would exceed this maximum. All remaining bodies are null. The columns are those of ``Row/state(of:)``.
+    /// Reads the states of objects. Parameters: arrays of scopes and of IDs; maximum total size of the bodies in bytes. Bodies are
+    /// returned until their total size would exceed this maximum. All remaining bodies are null. The columns are those of
+    /// ``Row/state(of:)``, and the scope.
     ///
     /// Each ID is looked up with LATERAL. With `id = ANY ($2)`, PostgreSQL might read all objects of the scope instead: it assumes
     /// that `$2` contains ten IDs, and its estimate of the number of objects may be less than ten.
     static let states = """
         SELECT id, sequence, section, CASE WHEN sum(bytes) OVER (ROWS UNBOUNDED PRECEDING) <= $3::bigint THEN body END,
-            type, merged_into, deletion_date
-        FROM unnest($2::uuid[]) AS wanted (wanted_id) CROSS JOIN LATERAL (
+            type, merged_into, deletion_date, wanted_scope
+        FROM unnest($1::bigint[], $2::uuid[]) AS wanted (wanted_scope, wanted_id) CROSS JOIN LATERAL (
             SELECT id, sequence, section, body, bytes, NULL::text AS type, NULL::uuid AS merged_into,
                 NULL::timestamptz AS deletion_date
-            FROM objects WHERE scope = $1 AND id = wanted_id
+            FROM objects WHERE scope = wanted_scope AND id = wanted_id
             UNION ALL
             SELECT id, sequence, NULL, NULL, 0::bigint, type, merged_into, deletion_date FROM tombstones
-            WHERE scope = $1 AND id = wanted_id) AS state
+            WHERE scope = wanted_scope AND id = wanted_id) AS state
         """
     /// Finds the objects that hold a tag or attachment. Parameters: scope, ID of the tag or attachment.
     static let holders = "SELECT object FROM members WHERE scope = $1 AND member = $2 ORDER BY object"
@@ -51,19 +52,18 @@ enum PushStatements {
 
     // MARK: Writes
 
-    /// Inserts objects. Parameters: scope; arrays of IDs, sections, types, sequences, sizes of the bodies in bytes, digests,
-    /// bodies.
+    /// Inserts objects. Parameters: arrays of scopes, IDs, sections, types, sequences, sizes of the bodies in bytes, digests, bodies.
     static let insertObjects = """
         INSERT INTO objects (scope, id, section, type, sequence, bytes, digest, body)
-        SELECT $1::bigint, n.* FROM unnest($2::uuid[], $3::int[], $4::text[], $5::bigint[], $6::bigint[], $7::bytea[], $8::json[]) n
+        SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::int[], $4::text[], $5::bigint[], $6::bigint[], $7::bytea[], $8::json[])
         """
     /// Updates objects. The parameters are the same as those of ``insertObjects``.
     static let updateObjects = """
         UPDATE objects o
         SET section = n.section, type = n.type, sequence = n.sequence, bytes = n.bytes, digest = n.digest, body = n.body
-        FROM unnest($2::uuid[], $3::int[], $4::text[], $5::bigint[], $6::bigint[], $7::bytea[], $8::json[])
-            AS n (id, section, type, sequence, bytes, digest, body)
-        WHERE o.scope = $1 AND o.id = n.id
+        FROM unnest($1::bigint[], $2::uuid[], $3::int[], $4::text[], $5::bigint[], $6::bigint[], $7::bytea[], $8::json[])
+            AS n (scope, id, section, type, sequence, bytes, digest, body)
+        WHERE o.scope = n.scope AND o.id = n.id
         """
     /// Deletes objects. Parameters: scope, array of IDs.
     static let deleteObjects = "DELETE FROM objects WHERE scope = $1 AND id = ANY ($2)"
@@ -112,10 +112,10 @@ enum PushStatements {
         ON CONFLICT (scope, object) DO UPDATE SET due_date = excluded.due_date
         WHERE sweeps.due_date IS NULL OR sweeps.due_date > excluded.due_date
         """
-    /// Schedules sweeps of objects, except those for which a sweep is due earlier. Parameters: scope, array of objects, date of
-    /// the sweeps.
+    /// Schedules sweeps of objects, except those for which a sweep is due earlier. Parameters: arrays of scopes, objects and dates
+    /// of the sweeps.
     static let scheduleSweeps = """
-        INSERT INTO sweeps (scope, object, due_date) SELECT $1::bigint, n, $3::timestamptz FROM unnest($2::uuid[]) n
+        INSERT INTO sweeps (scope, object, due_date) SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::timestamptz[])
         ON CONFLICT (scope, object) DO UPDATE SET due_date = excluded.due_date
         WHERE sweeps.due_date IS NULL OR sweeps.due_date > excluded.due_date
         """
@@ -128,16 +128,15 @@ enum PushStatements {
         UPDATE scopes SET blob_bytes = blob_bytes - (SELECT coalesce(sum(byte_count), 0)::bigint FROM removed)
         WHERE id = $1 AND EXISTS (SELECT FROM removed)
         """
-    /// Inserts parcels. Parameters: the scope; arrays with one element per parcel: its number, object, sequence, type of the
-    /// object, whether the server made it, whether its text lost words in a merge, first clock, last clock, text clock, text
-    /// origin, body, ``Parcel/missingAncestors``, device, checksum, name of the text; the date of the push.
+    /// Inserts parcels. Parameters: arrays with one element per parcel: its scope, number, object, sequence, type of the object,
+    /// whether the server made it, whether its text lost words in a merge, first clock, last clock, text clock, text origin, body,
+    /// ``Parcel/missingAncestors``, device, checksum, name of the text, date of the push.
     static let insertParcels = """
         INSERT INTO edits (scope, number, object, sequence, type, is_servers, has_lost_words, first_clock, last_clock,
             text_clock, text_origin, body, missing_ancestors, pushed_by, checksum, text_name, pushed_at)
-        SELECT $1::bigint, n.*, $17::timestamptz
-        FROM unnest($2::bigint[], $3::uuid[], $4::bigint[], $5::text[], $6::boolean[], $7::boolean[], $8::bytea[],
-            $9::bytea[], $10::bytea[], $11::bytea[], $12::json[], $13::bytea[], $14::bytea[], $15::bigint[],
-            $16::text[]) n
+        SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::bigint[], $5::text[], $6::boolean[], $7::boolean[],
+            $8::bytea[], $9::bytea[], $10::bytea[], $11::bytea[], $12::json[], $13::bytea[], $14::bytea[], $15::bigint[],
+            $16::text[], $17::timestamptz[])
         """
     /// Records that stored texts lost words in a merge. Parameters: scope; arrays of objects, of the clocks of the texts, and of
     /// their names.
@@ -147,11 +146,15 @@ enum PushStatements {
         WHERE e.scope = $1 AND e.object = n.object AND e.last_clock >= n.clock AND e.text_clock = n.clock
             AND e.text_name IS NOT DISTINCT FROM n.name AND NOT e.has_lost_words
         """
-    /// Updates the row of a scope after a push. Parameters: scope, sequence, digest, greatest clock, server clock, `number` of
-    /// the most recent parcel, total size of the inserted parcels in bytes.
+    /// Updates the rows of scopes after pushes. Parameters: arrays with one element per scope: the scope, its sequence, digest,
+    /// greatest clock, server clock, `number` of its most recent parcel, total size of the inserted parcels in bytes.
     static let advance = """
-        UPDATE scopes SET sequence = $2, digest = $3, greatest_clock = $4, server_clock = $5, last_edit = $6,
-            is_behind = is_behind OR sequence < $2, parcel_bytes = parcel_bytes + $7
-        WHERE id = $1
+        UPDATE scopes s
+        SET sequence = n.sequence, digest = n.digest, greatest_clock = n.greatest_clock, server_clock = n.server_clock,
+            last_edit = n.last_edit, is_behind = s.is_behind OR s.sequence < n.sequence,
+            parcel_bytes = s.parcel_bytes + n.parcel_bytes
+        FROM unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bigint[], $7::bigint[])
+            AS n (scope, sequence, digest, greatest_clock, server_clock, last_edit, parcel_bytes)
+        WHERE s.id = n.scope
         """
 }

@@ -229,6 +229,28 @@ struct ConcurrencyTests {
         }
     }
 
+    @Test("Pushes of several scopes in one transaction are written by one statement for each table")
+    func rowsOfSeveralPushes() async throws {
+        try await Stores.with { stores in
+            let log = NIOLockedValueBox<[String]>([])
+            let store = try await stores.open(log: { sql in log.withLockedValue { $0.append(sql) } })
+            let desks = [try await TestClient(store), try await TestClient(store, email: "bob@example.com")]
+            let ids = (0..<3).map { _ in UniqueID.random() }
+            for time in [1, 11] as [UInt64] {
+                log.withLockedValue { $0 = [] }
+                try await store.write { transaction in
+                    try transaction.prefetch(desks.map { ($0.scope, ids) })
+                    for desk in desks {
+                        for id in ids { _ = try desk.push([desk.note(id, "Milk \(time)", at: time)], in: transaction) }
+                    }
+                }
+                let sent = log.withLockedValue { $0 }
+                #expect(Set(sent).count == sent.count && sent.count == (time == 1 ? 7 : 8), "\(sent)")
+            }
+            for desk in desks { #expect(Set(try await desk.ids()) == Set(ids)) }
+        }
+    }
+
     @Test("Prefetched pushes of several scopes take two round trips, and each reads what earlier ones have written")
     func prefetch() async throws {
         try await Stores.with { stores in

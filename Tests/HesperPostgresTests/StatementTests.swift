@@ -54,6 +54,7 @@ struct StatementTests {
         (greatestClocks, "the accounts with the greatest clocks, for an operator"),
         ("FROM devices d JOIN accounts a ON a.id = d.account JOIN memberships m", "finds the scope by a token"),
         ("WHERE s.id = ANY ($1)", "checks all scopes that have listeners on one server"),
+        ("ORDER BY id FOR NO KEY UPDATE", "locks the scopes of the pushes in a transaction"),
         ("WHERE is_behind AND id >", "the queue of scopes to index"),
         ("FROM sweeps WHERE due_date <=", "the queue of sweeps"),
         ("UPDATE sweeps s SET due_date = $3 FROM unnest", "takes sweeps from the queue, each by its scope"),
@@ -76,8 +77,10 @@ struct StatementTests {
         }
         let mention = try Regex("(FROM|JOIN|UPDATE|INTO|USING) (\(StatementTests.tables.joined(separator: "|")))\\b")
             .wordBoundaryKind(.simple)
-        let bound = /\bscope = \$1|\bid = \$1|SELECT \$1::bigint,|VALUES \(\$1|INTO removed_blobs \(.*\)\nSELECT scope,/
-            .wordBoundaryKind(.simple)
+        let one = #"\bscope = \$1|\bid = \$1|SELECT \$1::bigint,|VALUES \(\$1|INTO removed_blobs \(.*\)\nSELECT scope,"#
+        // Rows of several scopes, each with its scope.
+        let several = #"SELECT \* FROM unnest\(\$1::bigint\[\]|\b(scope|id) = (n\.scope|wanted_scope)"#
+        let bound = try Regex("\(one)|\(several)").wordBoundaryKind(.simple)
         for statement in statements
         where !StatementTests.exceptions.contains(where: { statement.contains($0.statement) }) {
             let (mentions, bounds) = (statement.matches(of: mention).count, statement.matches(of: bound).count)
