@@ -251,7 +251,8 @@ extension MirrorPlan.Action {
         case .create: "Files that become notes"
         case .adopt: "Files that are equal to notes"
         case .reconcile:
-            "Files that differ from the note of the same path; both stay, or are merged if they have a common version"
+            "Files that differ from the note with the same path; each becomes a new note, or is updated if it has an older "
+                + "text of the note"
         case .write: "Files that are updated from their notes"
         case .make: "Notes that become files"
         case .relocate: "Files that are moved to the new paths of their notes"

@@ -5,11 +5,11 @@ import HesperStore
 /// A consistent snapshot of the database: a connection in a transaction. Its methods are in extensions, one file for each
 /// subject.
 class PostgresSnapshot: SQLSnapshot {
-    final let session: Connection
+    final let directConnection: Connection
     /// The connection on which all statements run.
-    var connection: Connection { session }
+    var connection: Connection { directConnection }
 
-    init(_ connection: Connection) { session = connection }
+    init(_ connection: Connection) { directConnection = connection }
 
     /// Runs the statements that SQLite and PostgreSQL share.
     var sql: PostgresSQL { PostgresSQL(connection: connection) }

@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 
 extension PostgresTransaction {
-    /// Adds the rows of a push to ``unsentRows``, and enqueues the statements for all other changes. Does not wait for results. The
+    /// Adds the rows of a push to ``pendingRows``, and enqueues the statements for all other changes. Does not wait for results. The
     /// statements are completed by the next query or by COMMIT.
     func append(
         _ outcome: MergeOutcome, to scope: LockedScope, by device: NodeID?, at date: Timestamp
@@ -12,7 +12,6 @@ extension PostgresTransaction {
         guard let last = lockedScopes[id]?.lastEdit else {
             throw StoreError.failed("scope \(id.rawValue) is not locked")
         }
-        if unsentRows.contains(anyOf: writing) { sendRows() }
         let write = ScopeWriter(transaction: self, scope: id, device: device, date: date)
         write.names(writing.releasedNames, PushStatements.releaseTagNames)
         write.deletions(writing.deletions)
@@ -25,14 +24,15 @@ extension PostgresTransaction {
         write.holders(of: writing.touchedAttachments)
         // Mark the already stored texts that lost words in this merge. The texts of this push are marked when they are inserted.
         write.lostTexts(writing.lostTexts)
-        let bytes = unsentRows.add(writing, after: last, by: device, at: date)
+        let bytes = pendingRows.add(writing, after: last, by: device, at: date)
         let lastEdit = last + Int64(writing.parcels.count)
         lockedScopes[id]?.advance(to: writing, lastEdit: lastEdit, parcelBytes: bytes)
+        if pendingRows.isLarge { sendPendingRows() }
         return (writing.head, writing.sequences)
     }
 }
 
-/// Writes the changes of one push that are not in ``UnsentRows``. Each table is written by one statement.
+/// Writes the changes of one push that are not in ``PendingRows``. Each table is written by one statement.
 struct ScopeWriter {
     let transaction: PostgresTransaction
     let scope: ScopeID

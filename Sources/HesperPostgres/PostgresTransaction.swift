@@ -9,7 +9,7 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
     /// The scopes whose rows this transaction has locked.
     var lockedScopes: [ScopeID: LockedScopeState] = [:]
     /// The rows of pushes that are not sent yet.
-    var unsentRows = UnsentRows()
+    var pendingRows = PendingRows()
     /// The error of a deadlock or serialization failure in a savepoint; nil if there was none. If it is set, the transaction is
     /// retried.
     private var conflict: PostgresError?
@@ -17,11 +17,11 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
     /// The connection, on which all statements of the transaction run. The rows of earlier pushes are sent first, so that every
     /// statement sees them.
     override var connection: Connection {
-        sendRows()
-        return session
+        sendPendingRows()
+        return directConnection
     }
 
-    func sendRows() { unsentRows.send(to: session) }
+    func sendPendingRows() { pendingRows.send(to: directConnection) }
 
     /// The SQL clause that locks the rows that are read from `table`. The lock prevents, for example, a password from changing
     /// between its check and the commit. An account is locked before its tickets, its devices and its scope. Other transactions can
@@ -79,7 +79,7 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
     /// - Throws: an error after which the whole transaction has to be rolled back.
     private func undo(_ error: any Error) throws -> any Error {
         var error = error
-        unsentRows = UnsentRows()
+        pendingRows = PendingRows()
         do { try connection.flush() } catch let earlier { error = earlier }
         if let failure = error as? PostgresError {
             if failure.isConflict { conflict = failure }

@@ -2,7 +2,7 @@ import HesperStore
 
 /// The SQL statements that a push runs, except BEGIN, COMMIT and ``MergeStatements``. The parameters of a write are arrays with an
 /// element for each row. So a push of 500 notes takes as many statements as a push of one note, and several pushes in one
-/// transaction often take as many as one push (``UnsentRows``).
+/// transaction often take as many as one push (``PendingRows``).
 enum PushStatements {
     // MARK: Reads
 

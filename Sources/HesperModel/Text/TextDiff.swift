@@ -46,7 +46,7 @@ struct TextBudget: Sendable {
 /// The differences between two sequences of tokens or lines, each represented by a number (``TextNumbers``).
 ///
 /// Small differences are found by Myers' algorithm (1986). Large differences are first split at numbers that occur exactly once in
-/// each sequence (Git's "patience" algorithm). After ``TextBudget/limit`` comparisons, each remaining range is treated as
+/// each sequence, as by `git diff --patience`. After ``TextBudget/limit`` comparisons, each remaining range is treated as
 /// replaced as a whole.
 struct TextDiff {
     /// The method to try first.

@@ -4,14 +4,14 @@ import HesperStore
 /// Rows of pushes that a transaction has merged but not sent to the database yet. Several pushes in one transaction, also of
 /// different accounts, are then written by one statement for each table. ``PostgresTransaction/connection`` sends the rows before
 /// any other statement, so every statement sees the rows of earlier pushes.
-struct UnsentRows {
+struct PendingRows {
     private var objects: [ObjectRow] = []
     private var parcels: [ParcelRow] = []
     private var sweeps: [SweepRow] = []
     private var heads: [ScopeID: Head] = [:]
-    /// The objects in ``objects``. One statement must not write a row twice.
-    private var ids: Set<ScopedID> = []
+    /// The objects in ``sweeps``. One statement must not write a row twice.
     private var sweptIDs: Set<ScopedID> = []
+    private var bytes = 0
 
     private struct ScopedID: Hashable {
         let scope: ScopeID
@@ -51,36 +51,36 @@ struct UnsentRows {
     /// The total size of bodies in bytes at which a statement gets no more rows. Further rows are written by another statement.
     private static let bodyBytes = 8 << 20
 
-    /// Whether one of the objects has a row that is not sent yet.
-    func contains(anyOf changes: RowChanges) -> Bool {
-        !ids.isEmpty
-            && changes.objects.contains { ids.contains(ScopedID(scope: changes.head.scope, id: $0.entity.uniqueID)) }
-    }
+    /// Whether the bodies of the rows are so large that they should be sent, because they are kept in memory.
+    var isLarge: Bool { bytes >= PendingRows.bodyBytes }
 
-    /// Adds the rows of a push.
+    /// Adds the rows of a push. An object that already has a row here cannot be added: a push reads the states of its objects first,
+    /// which sends the rows.
     /// - Parameter last: the number of the scope's most recent parcel. The parcels get the following numbers.
     /// - Returns: the total size of the bodies of the parcels in bytes.
     mutating func add(_ changes: RowChanges, after last: Int64, by device: NodeID?, at date: Timestamp) -> Int {
         let scope = changes.head.scope
         for object in changes.objects {
-            ids.insert(ScopedID(scope: scope, id: object.entity.uniqueID))
-            objects.append(ObjectRow(scope: scope, object: object, body: object.entity.body))
+            let row = ObjectRow(scope: scope, object: object, body: object.entity.body)
+            bytes += row.body.count
+            objects.append(row)
         }
         for object in changes.sweeps where sweptIDs.insert(ScopedID(scope: scope, id: object)).inserted {
             sweeps.append(SweepRow(scope: scope, object: object, date: date.adding(Sweep.firstCheckDelay)))
         }
-        var (number, bytes) = (last, 0)
+        var (number, parcelBytes) = (last, 0)
         for numbered in changes.parcels {
             number += 1
             let body = ParcelBody.write(numbered.parcel.edits)
-            bytes += body.count
+            parcelBytes += body.count
             parcels.append(
                 ParcelRow(scope: scope, number: number, numbered: numbered, body: body, device: device, date: date))
         }
         heads[scope] = Head(
             head: changes.head, greatestClock: changes.greatestClock, serverClock: changes.serverClock,
-            lastEdit: number, parcelBytes: bytes + (heads[scope]?.parcelBytes ?? 0))
-        return bytes
+            lastEdit: number, parcelBytes: parcelBytes + (heads[scope]?.parcelBytes ?? 0))
+        bytes += parcelBytes
+        return parcelBytes
     }
 
     /// Enqueues the statements that write all rows.
@@ -91,7 +91,7 @@ struct UnsentRows {
         putSweeps(connection)
         putParcels(connection)
         putHeads(connection)
-        self = UnsentRows()
+        self = PendingRows()
     }
 
     private func put(_ rows: [ObjectRow], _ sql: String, _ connection: Connection) {
@@ -168,7 +168,7 @@ struct UnsentRows {
         var (start, bytes) = (0, 0)
         for index in rows.indices {
             bytes += body(rows[index]).count
-            guard bytes >= UnsentRows.bodyBytes || index == rows.count - 1 else { continue }
+            guard bytes >= PendingRows.bodyBytes || index == rows.count - 1 else { continue }
             write(rows[start...index])
             (start, bytes) = (index + 1, 0)
         }
