@@ -1,5 +1,6 @@
 """All commands work on PostgreSQL. Problems with the database are reported in one line, without its password."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -149,24 +150,24 @@ def test_invalid_numbers_of_connections(tmp_path: Path, count: str) -> None:
 def test_the_number_of_connections_is_limited(postgresql: PostgreSQL) -> None:
     """One connection for receiving signals from other servers and one for sending them are added to the configured number."""
     address = postgresql.database()
-    connections = (
-        f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{name_in(address)}' AND application_name = 'hesper'"
-    )
 
-    def push(device: Device) -> None:
-        for number in range(10):
-            device.make_note(f"note {number}")
-            device.sync()
+    def connections() -> int:
+        statement = "SELECT count(*) FROM pg_stat_activity WHERE datname = '{}' AND application_name = 'hesper'"
+        [[count]] = postgresql.sql(statement.format(name_in(address)))
+        return int(count)
 
     with Server(database=address, arguments=["--database-connections", "3"]) as server:
-        devices = [Device(server.client()) for _ in range(12)]
-        with Events(devices[0].client), ThreadPoolExecutor(len(devices)) as pool:
-            pushing = [pool.submit(push, device) for device in devices]
-            counts = []
-            while not all(each.done() for each in pushing):
-                [[count]] = postgresql.sql(connections)
-                counts.append(int(count))
-            for each in pushing:
-                each.result()
-    assert max(counts) == 3 + 2, counts
+        device = Device(server.client())
+        device.make_note("Milk")
+        device.sync()
+        with Events(device.client), ThreadPoolExecutor(12) as pool:
+            with postgresql.locked("objects", name_in(address)):
+                reading = [pool.submit(device.client.get, "/v1/notes") for _ in range(12)]
+                for _ in range(50):
+                    if connections() == 3 + 2:
+                        break
+                    time.sleep(0.1)
+            assert [each.result().status_code for each in reading] == [200] * 12
+        # The server does not close idle connections, so this is the maximum.
+        assert connections() == 3 + 2
     postgresql.drop(address)

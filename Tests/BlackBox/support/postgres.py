@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from urllib.parse import quote
@@ -19,6 +20,7 @@ from client import ROOT, free_port
 # Contains characters that must be encoded in a URL, so that every test covers decoding. It must never appear in output.
 PASSWORD = "p@ss/word:of%these?tests"
 SCRIPT = ROOT / "Tests/HesperPostgresTests/Servers/postgres.sh"
+PSQL_OPTIONS = ["-X", "-q", "-A", "-t", "-F", "\x1f", "-v", "ON_ERROR_STOP=1"]
 
 
 def programs() -> Path | None:
@@ -128,16 +130,34 @@ class PostgreSQL:
 
     def sql(self, statement: str, database: str = "postgres") -> list[list[str]]:
         """Executes a statement as superuser. Returns its rows as strings."""
-        options = ["-X", "-q", "-A", "-t", "-F", "\x1f", "-v", "ON_ERROR_STOP=1"]
-        rows = self.run("psql", *options, "-d", database, text=statement)
+        rows = self.run("psql", *PSQL_OPTIONS, "-d", database, text=statement)
         return [line.split("\x1f") for line in rows.splitlines()]
+
+    @contextlib.contextmanager
+    def locked(self, table: str, database: str) -> Iterator[None]:
+        """Locks a table inside a `with` block. Statements of other sessions that read or write it wait until the block ends."""
+        command = [programs() / "psql", *PSQL_OPTIONS, "-d", database]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=self.environment
+        ) as psql:
+            print(f"BEGIN; LOCK TABLE {table}; SELECT 'locked';", file=psql.stdin, flush=True)
+            assert psql.stdout.readline() == "locked\n"
+            try:
+                yield
+            finally:
+                psql.stdin.close()  # ends psql and its transaction
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment of PostgreSQL's client programs, with the address of this server."""
+        connection = {"PGHOST": "127.0.0.1", "PGPORT": str(self.port), "PGUSER": "hesper", "PGPASSWORD": PASSWORD}
+        return {name: value for name, value in os.environ.items() if not name.startswith("PG")} | connection
 
     def run(self, program: str, *arguments: str, text: str = "") -> str:
         """Runs one of PostgreSQL's client programs on this server. Returns its output."""
-        connection = {"PGHOST": "127.0.0.1", "PGPORT": str(self.port), "PGUSER": "hesper", "PGPASSWORD": PASSWORD}
         done = subprocess.run(
             [programs() / program, *arguments], input=text, capture_output=True, text=True, timeout=60,
-            env={name: value for name, value in os.environ.items() if not name.startswith("PG")} | connection,
+            env=self.environment,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout
