@@ -43,6 +43,7 @@ typedef struct {
     double began;
     Buffer payload;
     bool finished;
+    size_t uncounted; /* for read: the length of the body whose objects have not been counted */
 } Session;
 
 static Session sessions[MAX_CONNECTIONS];
@@ -166,7 +167,7 @@ static long occurrences(Buffer *body, const char *what) {
 }
 
 /* Finds a member of a sync response after the lists. Only the end of the body is searched, because the server waits for the next
- * request of a first sync meanwhile. */
+ * request of a first sync meanwhile. For the same reason, the objects of a page are counted after that request was sent. */
 static char *find_at_end(const Buffer *body, const char *what) {
     size_t length = body->length < 1024 ? body->length : 1024;
     return memmem(body->bytes + body->length - length, length, what, strlen(what));
@@ -188,7 +189,7 @@ static void take_answer(Session *session) {
     } else if (!strcmp(kind, "read")) {
         take_token(session);
         session->finished = find_at_end(body, "\"hasMore\":false") != NULL;
-        objects += occurrences(body, "\"creationDate\":");
+        session->uncounted = body->length;
     } else if (!strcmp(kind, "create") || !strcmp(kind, "batch")) {
         objects += notes;
     }
@@ -199,6 +200,12 @@ static void take_answer(Session *session) {
     }
     answered++;
     received += body->length;
+}
+
+static void count_objects(Session *session) {
+    Buffer page = {.bytes = session->connection.body.bytes, .length = session->uncounted};
+    if (page.length) objects += occurrences(&page, "\"creationDate\":");
+    session->uncounted = 0;
 }
 
 static void read_arguments(int count, char **arguments) {
@@ -277,6 +284,7 @@ int main(int count, char **arguments) {
                 write_request(session, 0);
                 if (!send_some(&session->connection)) fail(session, "the connection was closed");
             }
+            count_objects(session);
         }
     }
     if (sessions_out) {

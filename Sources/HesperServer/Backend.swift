@@ -12,6 +12,7 @@ struct Backend: Sendable {
     let webhookCommits: WebhookCommits
     /// Limits concurrent merges of large texts, globally and per account.
     let merges: Semaphore<ScopeID>
+    let prefetch = PagePrefetch()
     /// The time for which deleted objects can be restored, in milliseconds (merge.md, Deleting).
     let grace: Int64
     /// The default quota of an account, in bytes. It applies if the operator has set no quota for the account. Nil for no limit.

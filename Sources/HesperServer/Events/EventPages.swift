@@ -51,8 +51,9 @@ final class EventPages: Sendable {
         let page = feed.emptyPage(at: head, epoch: backend.epoch)
         let builder = EventPageBuilder()
         var body = builder.body()
-        body.end { response.writeTail(of: page, to: &$0) }
-        return builder.page(page.token)
+        var last = body.end()
+        response.writeTail(of: page, to: &last)
+        return builder.page(last, page.token)
     }
 
     /// The sync token that stands for a scope's current state.
@@ -75,8 +76,9 @@ final class EventPages: Sendable {
             let builder = EventPageBuilder()
             var body = builder.body()
             let page = try feed.page(since: token, of: token.scope, epoch: epoch, in: snapshot, into: &body)
-            body.end { response.writeTail(of: page, to: &$0) }
-            return builder.page(page.token)
+            var last = body.end()
+            response.writeTail(of: page, to: &last)
+            return builder.page(last, page.token)
         }
     }
 
@@ -91,7 +93,8 @@ private final class EventPageBuilder {
         FeedBody(.changes, results: nil) { self.chunks.append($0) }
     }
 
-    func page(_ token: SyncToken) -> EventPage {
+    func page(_ last: ByteBuffer, _ token: SyncToken) -> EventPage {
+        chunks.append(last)
         var head = ByteBuffer()
         ServerSentEvent.begin(.changes, in: &head)
         var tail = ByteBuffer()

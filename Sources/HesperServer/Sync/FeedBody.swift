@@ -12,7 +12,7 @@ struct FeedBody: PageSink {
 
     private let shape: FeedResponse.Shape
     private let send: (ByteBuffer) -> Void
-    /// The output that has not been sent yet. Until ``end(_:)`` is called, this output ends inside the first list.
+    /// The output that has not been sent yet. Until ``end()`` is called, this output ends inside the first list.
     private var buffer = ByteBuffer()
     private var firstIsEmpty = true
     /// The contents of the lists after the first one, by their index in ``lists``. The array is empty until an object of one of
@@ -66,9 +66,9 @@ struct FeedBody: PageSink {
         buffer.reserveCapacity(FeedBody.chunk + FeedBody.chunk / 8)
     }
 
-    /// Ends the first list and writes the other lists. Then calls `writeTail`, which writes the remaining members of the response.
-    /// Finally, sends all remaining output.
-    mutating func end(_ writeTail: (inout ByteBuffer) -> Void) {
+    /// Ends the first list and writes the other lists.
+    /// - Returns: the output that has not been sent. The members of the response that follow the lists must be added to it.
+    mutating func end() -> ByteBuffer {
         buffer.writeStaticString("]")
         for index in lists.indices.dropFirst() {
             buffer.writeStaticString(",")
@@ -77,8 +77,9 @@ struct FeedBody: PageSink {
             buffer.writeStaticString("]")
         }
         if case .changes = shape { buffer.writeStaticString("}") }
-        writeTail(&buffer)
-        send(buffer)
+        // Without the assignment, the next write to the returned buffer would copy it.
+        defer { buffer = ByteBuffer() }
+        return buffer
     }
 
     private static func open(_ list: Section?, in buffer: inout ByteBuffer) {

@@ -29,38 +29,55 @@ struct FeedResponse: Sendable {
     func page(
         since token: SyncToken?, _ session: Session, including included: [UniqueID] = [], afterPush: Bool = false
     ) async throws -> Response {
-        if let token, !afterPush {
+        guard !afterPush else {
+            return try await response(reading(since: token, of: session.scope, including: included))
+        }
+        if let token {
             try feed.check(token, epoch: backend.epoch, head: session.head)
             if let page = feed.emptyPage(since: token, head: session.head) { return empty(page) }
-        }
-        let (chunks, continuation) = AsyncThrowingStream.makeStream(of: ByteBuffer.self)
-        let (response, scope) = (self, session.scope)
-        // The page is read from the store without waiting for the client, so that a slow client does not keep the snapshot open.
-        // At most one page of unsent bytes is buffered.
-        Task {
-            do {
-                try await backend.store.read { snapshot in
-                    try response.write(since: token, of: scope, including: included, in: snapshot) {
-                        continuation.yield($0)
-                    }
-                }
-                continuation.finish()
-            } catch {
-                continuation.finish(throwing: error)
+            // If the prefetch has failed, the page is read again.
+            if let prefetched = backend.prefetch.take(prefetchKey(token), head: session.head),
+                let response = try? await response(prefetched)
+            {
+                prefetchPage(after: prefetched)
+                return response
             }
         }
-        return try await FeedResponse.response(chunks)
+        let reading = reading(since: token, of: session.scope)
+        prefetchPage(after: reading)
+        return try await response(reading)
     }
 
-    /// Reads the page from the snapshot, and passes its JSON to `send` in chunks.
-    private func write(
-        since token: SyncToken?, of scope: ScopeID, including included: [UniqueID] = [], in snapshot: any Snapshot,
-        _ send: @escaping (ByteBuffer) -> Void
-    ) throws {
-        var body = FeedBody(shape, results: results, send: send)
-        let page = try feed.page(
-            since: token, of: scope, epoch: backend.epoch, including: included, in: snapshot, into: &body)
-        body.end { writeTail(of: page, to: &$0) }
+    /// Starts to read a page.
+    /// - Parameter head: if not nil, reading fails if the scope has another head.
+    private func reading(
+        since token: SyncToken?, of scope: ScopeID, including included: [UniqueID] = [], head: ScopeHead? = nil
+    ) -> PageReading {
+        PageReading { send in
+            try await backend.store.read { snapshot in
+                if let head, try snapshot.head(of: scope) != head { throw CancellationError() }
+                var body = FeedBody(shape, results: results, send: send)
+                let page = try feed.page(
+                    since: token, of: scope, epoch: backend.epoch, including: included, in: snapshot, into: &body)
+                return (body.end(), page)
+            }
+        }
+    }
+
+    /// When a page has been read, starts to read the next page, because the client will probably request it.
+    private func prefetchPage(after reading: PageReading) {
+        Task {
+            let page = try await reading.page
+            guard page.hasMore, page.size.bytes >= PagePrefetch.minimumBytes else { return }
+            backend.prefetch.add(prefetchKey(page.token), head: page.head) {
+                self.reading(since: page.token, of: page.head.scope, head: page.head)
+            }
+        }
+    }
+
+    private func prefetchKey(_ token: SyncToken) -> PagePrefetch.Key {
+        PagePrefetch.Key(
+            token: token, selection: feed.selection, limit: feed.limit, hasResults: results != nil)
     }
 
     /// The response with a page that contains no objects.
@@ -73,7 +90,9 @@ struct FeedResponse: Sendable {
         for object in objects {
             object.body.withUnsafeBytes { body.append($0, .object(object.section)) }
         }
-        body.end { writeTail(of: page, to: &$0) }
+        var last = body.end()
+        writeTail(of: page, to: &last)
+        buffer.writeImmutableBuffer(last)
         return FeedResponse.json(buffer)
     }
 
@@ -81,19 +100,33 @@ struct FeedResponse: Sendable {
         Response(status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: body))
     }
 
-    /// The response with the chunks of a page. If there is only one chunk, the response has a `Content-Length`. Otherwise the
+    /// The response with a page that is being read. If there is only one chunk, the response has a `Content-Length`. Otherwise the
     /// first chunks are sent while later chunks are still being read.
-    private static func response(_ chunks: AsyncThrowingStream<ByteBuffer, any Error>) async throws -> Response {
-        var iterator = chunks.makeAsyncIterator()
-        let first = try await iterator.next() ?? ByteBuffer()
-        guard let second = try await iterator.next() else { return json(first) }
-        let body = ResponseBody { writer in
-            try await writer.write(first)
-            try await writer.write(second)
-            for try await chunk in chunks { try await writer.write(chunk) }
-            try await writer.finish(nil)
+    private func response(_ reading: PageReading) async throws -> Response {
+        var iterator = reading.parts.makeAsyncIterator()
+        switch try await iterator.next() {
+        case nil: throw CancellationError()
+        case .end(var last, let page)?:
+            writeTail(of: page, to: &last)
+            return FeedResponse.json(last)
+        case .chunk(let first)?:
+            let body = ResponseBody { writer in
+                try await writer.write(first)
+                for try await part in reading.parts {
+                    switch part {
+                    case .chunk(let chunk): try await writer.write(chunk)
+                    case .end(let last, let page):
+                        // A buffer of its own, because adding to the last chunk would copy it.
+                        var tail = ByteBuffer()
+                        writeTail(of: page, to: &tail)
+                        try await writer.write(last)
+                        try await writer.write(tail)
+                    }
+                }
+                try await writer.finish(nil)
+            }
+            return Response(status: .ok, headers: [.contentType: "application/json"], body: body)
         }
-        return Response(status: .ok, headers: [.contentType: "application/json"], body: body)
     }
 
     func writeTail(of page: Page, to buffer: inout ByteBuffer) {
