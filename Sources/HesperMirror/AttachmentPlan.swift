@@ -37,7 +37,7 @@ struct AttachmentPlan: Sendable {
         case regain(AttachmentID)
         /// The file has been missing long enough, or the deletion was confirmed: the attachment is removed from its note.
         case remove(AttachmentID)
-        /// No note has the attachment any more: the entry is removed. The file is missing, or it stays in the folder as an ordinary
+        /// No note has the attachment any more: the entry is removed. If the file exists, it stays in the folder as an ordinary
         /// file.
         case forget(AttachmentID)
         /// The attachment now belongs to a different note, or its note now links to the file: the entry is updated.

@@ -23,7 +23,7 @@ struct FileStamp: Codable, Equatable, Sendable {
 /// A file of the folder, as a scan has found it.
 struct FolderFile: Equatable, Sendable {
     enum Content: Equatable, Sendable {
-        /// The file has the text of a note. The associated values are the hash of its bytes and the hash of the text.
+        /// The text of a note. `file` is the hash of the file's bytes, `text` is the hash of the text.
         case text(file: String, text: String)
         /// The file was changed a moment ago and may be incomplete.
         case settling

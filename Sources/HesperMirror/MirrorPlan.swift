@@ -92,7 +92,7 @@ struct MirrorPlan: Sendable {
     /// This can happen after `git checkout`, for example.
     static let reversionLimit = 20
 
-    /// The notes in which texts of deleted notes were kept. They now have the files of the deleted notes.
+    /// The notes that take over the files of deleted notes, because the texts of the deleted notes were saved in them.
     private var continued: Set<NoteID> = []
     private let situation: Situation
     private var files: [String: FolderFile]

@@ -60,13 +60,20 @@ import Testing
         }
 
         /// Requests a page of two notes.
-        func page(since token: SyncToken? = nil) async throws -> (names: [String], token: SyncToken) {
+        func json(
+            since token: SyncToken?, _ selection: Selection, _ shape: FeedResponse.Shape, results: String? = nil
+        ) async throws -> JSON {
             let response = try await FeedResponse(
-                backend: backend, feed: Feed(.all, limit: 2), shape: .changes, results: Array("[]".utf8)
+                backend: backend, feed: Feed(selection, limit: 2), shape: shape, results: results.map { Array($0.utf8) }
             ).page(since: token, session)
             let collector = Collector()
             try await response.body.write(collector)
-            let json = try JSONReader.read(collector.bytes)
+            return try JSONReader.read(collector.bytes)
+        }
+
+        /// Requests a page of two notes, as `POST /v1/sync` does.
+        func page(since token: SyncToken? = nil) async throws -> (names: [String], token: SyncToken) {
+            let json = try await json(since: token, .all, .changes, results: "[]")
             let texts = try json.member("changes").member("notes").array.map { try $0.member("text").string }
             let next = try #require(SyncToken(json.member("syncToken").string))
             return (texts.map { String($0.prefix { $0 != " " }) }, next)
@@ -120,10 +127,21 @@ import Testing
         }
     }
 
+    /// `GET /v1/notes` and `GET /v1/changes?objectTypes=note` have the same tokens, but responses of different layouts.
+    @Test func aPageIsUsedOnlyForResponsesOfItsLayout() async throws {
+        try await Fixture.with { fixture in
+            let first = try await fixture.json(since: nil, .notes, .section(.notes))
+            let token = try #require(SyncToken(first.member("syncToken").string))
+            try await PagePrefetchTests.eventually { fixture.backend.prefetch.count == 1 }
+            let second = try await fixture.json(since: token, .notes, .changes)
+            #expect(try second.member("changes").member("notes").array.count == 1)
+        }
+    }
+
     @Test func aPageIsReadAgainIfThePrefetchFailed() async throws {
         try await Fixture.with { fixture in
             let token = try await fixture.firstPage().token
-            let key = PagePrefetch.Key(token: token, selection: .all, limit: 2, hasResults: true)
+            let key = PagePrefetch.Key(token: token, selection: .all, limit: 2, shape: .changes, hasResults: true)
             let head = try await fixture.session.head
             #expect(fixture.backend.prefetch.take(key, head: head) != nil)
             fixture.backend.prefetch.add(key, head: head) {
@@ -138,7 +156,7 @@ import Testing
         let head = ScopeHead(scope: ScopeID(1), sequence: 9, digest: .zero)
         func key(_ number: Int) -> PagePrefetch.Key {
             let token = SyncToken(epoch: 1, scope: head.scope, selection: .all, position: .after(Int64(number)))
-            return PagePrefetch.Key(token: token, selection: .all, limit: 10, hasResults: true)
+            return PagePrefetch.Key(token: token, selection: .all, limit: 10, shape: .changes, hasResults: true)
         }
         var started: [Int] = []
         for number in [1, 1, 2, 3, 4, 5] {

@@ -48,7 +48,7 @@ public struct Order<Object: SyncedObject>: Sendable, ExpressibleByArrayLiteral {
     }
 }
 
-/// An index that makes predicates and orders by one property fast.
+/// An index for one property. With it, filtering and sorting by this property is fast.
 ///
 ///     static let indexes = [Index(\Recipe.$title)]
 public struct Index<Object: SyncedObject>: Sendable {

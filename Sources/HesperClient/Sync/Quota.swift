@@ -1,8 +1,8 @@
 internal import GRDB
 internal import HesperModel
 
-/// Changes that the server rejected because the account is full (clients.md, rule 14). They stay unsent, and are held: pushes leave
-/// them out until the next attempt.
+/// Changes that the server rejected because the account is full (clients.md, rule 14). They are held: no push contains them until
+/// the time of the next retry.
 extension RecordsTransaction {
     private static let firstWait: Int64 = 60_000
     private static let longestWait: Int64 = 3_600_000

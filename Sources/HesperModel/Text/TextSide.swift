@@ -1,4 +1,4 @@
-/// The changes that one side, that is, one of the two texts to merge, makes to the base.
+/// One of the two texts of a merge, as a list of changes to the base.
 struct TextSide {
     let tokens: TextTokens
     /// The changes, by their position in the base. For a moved line, the changes within the line are listed at its old place, and

@@ -14,8 +14,8 @@ struct SessionCookies: Sendable {
 
     /// Rejects cross-site requests. A page of any site can make the browser send the cookie, so requests other than `GET` and
     /// `HEAD` must come from a page of this server.
-    /// - Throws: `cross-site`. Requests from other ports of the host and other hosts of the domain (`same-site`) are rejected
-    ///   too.
+    /// - Throws: ``Problem`` `cross-site`, also for requests that browsers call `same-site`: those from another port of this host,
+    ///   or from another host of the same domain.
     func check(_ request: Request, authenticatedBy cookie: SessionCookie) throws(Problem) {
         guard request.method != .get, request.method != .head else { return }
         if let site = request.headers[.secFetchSite] {

@@ -139,8 +139,8 @@ struct Metrics: Sendable {
 }
 
 extension Metrics: Resource {
-    /// Adds `/metrics` to the routes of the server itself, for requests from this machine only. If a separate address is
-    /// configured for metrics, the server itself does not have the route.
+    /// Adds the route `/metrics`, for requests from this machine only. If a separate address is configured for metrics, the route
+    /// is not added, because it is served at that address.
     func add(to routes: inout Routes) {
         guard settings.metrics == nil else { return }
         routes.open(.get, "/metrics", cache: .never, isInContract: false) { request in

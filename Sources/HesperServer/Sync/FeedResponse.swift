@@ -7,8 +7,8 @@ import NIOCore
 /// store reads more objects.
 struct FeedResponse: Sendable {
     /// The layout of the response.
-    enum Shape: Sendable {
-        /// The lists of all kinds are in the member `changes`, as in `POST /v1/sync` and `GET /v1/changes`.
+    enum Shape: Hashable {
+        /// The member `changes` contains one list for each kind of object, as in `POST /v1/sync` and `GET /v1/changes`.
         case changes
         /// The response contains the list of one section, and the list of the DeletedObjects that the feed includes
         /// (``Selection/deletedTypes``). If the section is nil, the response contains only DeletedObjects.
@@ -77,7 +77,7 @@ struct FeedResponse: Sendable {
 
     private func prefetchKey(_ token: SyncToken) -> PagePrefetch.Key {
         PagePrefetch.Key(
-            token: token, selection: feed.selection, limit: feed.limit, hasResults: results != nil)
+            token: token, selection: feed.selection, limit: feed.limit, shape: shape, hasResults: results != nil)
     }
 
     /// The response with a page that contains no objects.

@@ -4,11 +4,12 @@ import NIOConcurrencyHelpers
 /// Pages of feeds that are read before they are requested: while a client receives one page, the next one is read. Otherwise, the
 /// store would have nothing to do for a third of the time of a first sync.
 final class PagePrefetch: Sendable {
-    /// Identifies a page.
+    /// Identifies a page and the layout of its response.
     struct Key: Hashable {
         let token: SyncToken
         let selection: Selection
         let limit: Int
+        let shape: FeedResponse.Shape
         /// Whether the response begins with the member `results`.
         let hasResults: Bool
     }

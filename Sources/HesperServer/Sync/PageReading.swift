@@ -2,7 +2,7 @@ import HesperStore
 import NIOCore
 
 /// A page of a feed that is being read from the store. It is read without waiting for the client, so that a slow client does not
-/// keep the snapshot open. At most one page of unsent bytes is buffered.
+/// keep the snapshot open. Bytes that were not sent yet are buffered.
 final class PageReading: Sendable {
     enum Part: Sendable {
         case chunk(ByteBuffer)

@@ -25,9 +25,9 @@ extension AccountCommand {
             if !yes { try confirm(account, usage) }
             let blobs = try await dataOptions.openBlobs()
             let claim = BlobClaim(store: store, blobs: blobs)
-            // The marker is a file beside the attachments that names their database. If it does not exist yet, it is created before
-            // the account is deleted. If this is the last account, its attachments may remain for some time. Without a marker,
-            // they would seem to belong to a lost database.
+            // The marker is a small file in the storage of the attachments. It contains the ID of the installation. If it does not
+            // exist yet, it is created before the account is deleted. If this is the last account, the database is empty until
+            // its attachments have been removed, too. An empty database and attachments without a marker look like a lost database.
             if try await claim.removalBlocker() == .unmarked { _ = try await claim.renew() }
             try await store.write { try $0.deleteAccount(account.uniqueID) }
             store.signals?.send([.sessionsChanged(account.scope)])

@@ -140,7 +140,7 @@ extension Setting {
         case .history:
             SettingRow(
                 "times", default: "`1d,30d`",
-                "How long overwritten values are kept: all of them for the first duration, one per hour until the second duration has passed, then one per day. Set it to forever to keep all values"
+                "How long overwritten values are kept: two durations that begin when a value is overwritten. All values are kept during the first, one per hour until the end of the second, and one per day after that. With forever, all values are kept"
             )
         case .grace: SettingRow("time", default: "`30d`", "How long deleted objects can be restored")
         case .requestsPerMinute:
