@@ -12,6 +12,7 @@ struct Backend: Sendable {
     let webhookCommits: WebhookCommits
     /// Limits concurrent merges of large texts, globally and per account.
     let merges: Semaphore<ScopeID>
+    /// Pages that are read before they are requested.
     let prefetch = PagePrefetch()
     /// The time for which deleted objects can be restored, in milliseconds (merge.md, Deleting).
     let grace: Int64

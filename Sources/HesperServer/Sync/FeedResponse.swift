@@ -121,9 +121,11 @@ struct FeedResponse: Sendable {
                         writeTail(of: page, to: &tail)
                         try await writer.write(last)
                         try await writer.write(tail)
+                        return try await writer.finish(nil)
                     }
                 }
-                try await writer.finish(nil)
+                // If the task is cancelled, the parts end early. Without an error, an incomplete response would seem complete.
+                throw CancellationError()
             }
             return Response(status: .ok, headers: [.contentType: "application/json"], body: body)
         }

@@ -52,7 +52,7 @@ final class PagePrefetch: Sendable {
         }
     }
 
-    /// Removes a page and returns it; nil if it is not being read or if the scope has changed since.
+    /// Removes a page and returns it. Returns nil if the page was not prefetched, or if the scope has changed since then.
     /// - Parameter head: the current head of the scope.
     func take(_ key: Key, head: ScopeHead) -> PageReading? {
         guard let entry = entries.withLockedValue({ $0.removeValue(forKey: key) }), entry.head == head else {
