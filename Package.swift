@@ -69,10 +69,12 @@ let package = Package(
                 .server("NIOPosix", in: "swift-nio"),
             ]),
         .target(name: "HesperSQL", dependencies: ["HesperStore"]),
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .target(
             name: "HesperSQLite",
             dependencies: [
-                "HesperSQL", "HesperStore",
+                "CSQLite", "HesperSQL", "HesperStore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),

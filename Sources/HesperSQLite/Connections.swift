@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import GRDB
 
@@ -18,9 +19,13 @@ enum Connections {
     /// read. SQLite truncates the log when it begins to overwrite the log from the start.
     private static let logSizeLimit = 64 << 20
 
+    /// Evaluated once, before the first connection is opened.
+    private static let memoryStatisticsAreOff = sqlite_disable_memory_statistics() == SQLITE_OK
+
     static func configuration(
         busyTimeout: Duration, prepare: @escaping @Sendable (Database) throws -> Void
     ) -> Configuration {
+        _ = memoryStatisticsAreOff
         var configuration = Configuration()
         configuration.label = "hesper"
         configuration.maximumReaderCount = readerLimit

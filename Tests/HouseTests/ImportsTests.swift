@@ -38,7 +38,7 @@ import Testing
         ("HesperSQL", ["HesperModel", "HesperStore"], []),
         (
             "HesperSQLite", ["HesperModel", "HesperSQL", "HesperStore"],
-            ["Foundation", "GRDB", "SQLite3", "GRDBSQLite", "Synchronization", "Glibc"]
+            ["CSQLite", "Foundation", "GRDB", "SQLite3", "GRDBSQLite", "Synchronization", "Glibc"]
         ),
         (
             "HesperPostgres", ["HesperModel", "HesperSQL", "HesperStore"],
