@@ -69,7 +69,7 @@ static void write_push(Session *session) {
         unsigned counter;
         stamp(date, &counter);
         print(payload, "%s{\"uniqueID\":\"", note ? "," : "");
-        put_uuid(payload);
+        put_note_id(payload);
         print(payload, "\",\"creationDate\":\"%s\",\"text\":\"", date);
         put_text(payload, bytes);
         print(payload, "\",\"clocks\":{\"text\":\"%s-%04x-%s\"}}", date, counter, account->node);

@@ -1,5 +1,7 @@
 #include "notes.h"
 
+#include "note_id.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +32,17 @@ void put_uuid(Buffer *buffer) {
     uint64_t a = next_random(), b = next_random();
     print(buffer, "%08x-%04x-4%03x-%04x-%012llx", (uint32_t)(a >> 32), (uint32_t)(a >> 16) & 0xffff,
           (uint32_t)a & 0xfff, (uint32_t)((b >> 48) & 0x3fff) | 0x8000, (unsigned long long)b & 0xffffffffffffULL);
+}
+
+void put_note_id(Buffer *buffer) {
+    uint8_t id[16];
+    uint64_t random[2] = {next_random(), next_random()};
+    memcpy(id, random, sizeof id);
+    make_note_id(id);
+    for (int i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) put(buffer, "-", 1);
+        put(buffer, (char[2]){"0123456789abcdef"[id[i] >> 4], "0123456789abcdef"[id[i] & 15]}, 2);
+    }
 }
 
 void put_text(Buffer *buffer, int bytes) {

@@ -18,6 +18,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "note_id.h"
 #include "statements.h"
 
 enum { TEXT_BYTES = 500, MAX_CONNECTIONS = 64, MAX_PARAMETERS = 17 };
@@ -119,6 +120,7 @@ typedef struct {
 /* A note as the store writes it: its body, and the parcel of its edits. */
 static void make(Note *note, const char *text) {
     if (getrandom(note->random, sizeof note->random, 0) != sizeof note->random) perror("getrandom"), exit(1);
+    make_note_id(note->id);
     const uint8_t *id = note->id;
     const char *date = "2026-11-21T08:47:12.345Z", *clock = "2026-11-21T08:47:12.345Z-0003-9f86d081884c7d65";
     note->body_length = snprintf(note->body, sizeof note->body,

@@ -15,6 +15,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "note_id.h"
 #include "statements.h"
 
 #define TEXT(number) #number
@@ -72,6 +73,7 @@ static void make(Note *note) {
     if (!text[0])
         for (int i = 0; i < TEXT_BYTES; i++) text[i] = i % 6 == 5 ? ' ' : 'a' + i % 23;
     if (getrandom(note->random, sizeof note->random, 0) != sizeof note->random) perror("getrandom"), exit(1);
+    make_note_id(note->id);
     uuid_text(note->id, id);
     const char *date = "2026-11-21T08:47:12.345Z", *clock = "2026-11-21T08:47:12.345Z-0003-9f86d081884c7d65";
     note->body_length = snprintf(note->body, sizeof note->body,
@@ -171,6 +173,7 @@ static void read_all(int64_t scope) {
 
 int main(int count, char **arguments) {
     if (count < 4) fprintf(stderr, "yardstick: see the comment in yardstick.c\n"), exit(2);
+    check(sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0), SQLITE_OK, "sqlite3_config");
     check(sqlite3_open(arguments[1], &database), SQLITE_OK, arguments[1]);
     run("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL;"
         "PRAGMA cache_size = -" AS_TEXT(WRITER_CACHE) "; PRAGMA wal_autocheckpoint = " AS_TEXT(CHECKPOINT_PAGES));

@@ -4,7 +4,7 @@ import test from "node:test"
 import {ClockSource, formatDate, makeClock, parseDate} from "../../Public/js/model/clock.js"
 import {ZERO, hashOf, xor} from "../../Public/js/model/digest.js"
 import {emptyEntity, fold, foldDeleted, membersOf, resolve} from "../../Public/js/model/entity.js"
-import {derivedID, hashOfFile, newID, sha1, sha256, utf8} from "../../Public/js/model/hash.js"
+import {derivedID, hashOfFile, newID, randomID, sha1, sha256, utf8} from "../../Public/js/model/hash.js"
 
 globalThis.crypto ??= webcrypto // not a global in Node 18
 const NODE = "9f86d081884c7d65"
@@ -35,10 +35,15 @@ test("hashing is fast: 100 MB, and 5,000 objects", () => {
   assert.ok(took() < 4000, `${took()} ms`)
 })
 
-test("random IDs differ, and derived IDs follow RFC 9562", () => {
-  const made = new Set(Array.from({length: 1000}, newID))
-  assert.equal(made.size, 1000)
-  for (const id of made) assert.match(id, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
+test("new IDs differ, and all IDs follow RFC 9562", () => {
+  const begin = Date.now()
+  for (const [make, version] of [[randomID, 4], [newID, 7]]) {
+    const made = new Set(Array.from({length: 1000}, make))
+    assert.equal(made.size, 1000)
+    for (const id of made) assert.match(id, new RegExp(`^[\\da-f]{8}-[\\da-f]{4}-${version}[\\da-f]{3}-[89ab][\\da-f]{3}-[\\da-f]{12}$`))
+  }
+  const time = parseInt(newID().replace("-", "").slice(0, 12), 16)
+  assert.ok(time >= begin && time <= Date.now(), `${time}`)
   const names = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
   assert.equal(derivedID(names, "www.example.com"), "2ed6657d-e927-568b-95e1-2665a8aea6a2")
 })

@@ -127,12 +127,22 @@ const formatID = (digits, version) => {
   return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*/, `$1-$2-${version}$3-${variant}$4-$5`)
 }
 
+const randomDigits = () => hex(crypto.getRandomValues(new Uint8Array(16)))
+
 /**
  * A random UUID, version 4. (Without a secure context there is no crypto.randomUUID.)
  *
  * @type {() => string}
  */
-export const newID = () => formatID(hex(crypto.getRandomValues(new Uint8Array(16))), 4)
+export const randomID = () => formatID(randomDigits(), 4)
+
+/**
+ * A UUID for a new note or tag, version 7: it begins with the time in ms, so that the server's database adds it at the end of its
+ * indexes.
+ *
+ * @type {() => string}
+ */
+export const newID = () => formatID(Math.max(Date.now(), 0).toString(16).padStart(12, "0") + randomDigits(), 7)
 
 /**
  * The UUID of a name in a namespace, version 5: the same on every device.

@@ -4,7 +4,7 @@ import {rebase, splice} from "../model/difference.js"
 import {
   editedAt, exists, fold, membersOf, rawMembers, registersOf, resolve, valueOf, writeState,
 } from "../model/entity.js"
-import {hashOfFile, newID, utf8} from "../model/hash.js"
+import {hashOfFile, newID, randomID, utf8} from "../model/hash.js"
 import {foldName} from "../model/search.js"
 import {excerptOf, titleOf} from "../model/text.js"
 import {keyOf, tagTree} from "../model/tree.js"
@@ -344,7 +344,7 @@ export class Copy extends Database {
     return this.#attaching = this.#attaching.catch(() => {}).then(() => this.#attach(note, blob, properties))
   }
 
-  async #attach(note, file, {mimeType = file.type || "application/octet-stream", uniqueID = newID(), ...properties}) {
+  async #attach(note, file, {mimeType = file.type || "application/octet-stream", uniqueID = randomID(), ...properties}) {
     const entity = this.#find(note, "note")
     check(!(file.size > this.limits.attachmentBytes), "too-large")
     // A copy of the bytes: the file may change on the disk.

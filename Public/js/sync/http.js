@@ -1,5 +1,5 @@
 // Requests to the server, and its stream of events.
-import {newID} from "../model/hash.js"
+import {randomID} from "../model/hash.js"
 
 /** The maximum time of a request, in ms. */
 const TIMEOUT = 120_000
@@ -110,7 +110,7 @@ export class Http {
 
   /** One request; `read` reads the body of its answer. */
   async #ask(path, init, read) {
-    const requestID = newID()
+    const requestID = randomID()
     const moment = Date.now()
     const {method = "GET"} = init
     /** @type {LogEntry} */

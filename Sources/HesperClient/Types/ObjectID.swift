@@ -10,8 +10,8 @@ public struct ObjectID<Object>: Hashable, Sendable {
 
     package init(_ uniqueID: UniqueID) { self.uniqueID = uniqueID }
 
-    /// Creates a random ID.
-    public init() { uniqueID = .random() }
+    /// Creates a new ID: a UUID of version 7, which begins with the time.
+    public init() { uniqueID = .timeOrdered(at: LocalDatabase.wallClock()) }
 
     /// Creates an ID from a UUID.
     public init(_ uuid: UUID) {

@@ -65,16 +65,18 @@ struct ObjectResource: Resource {
     private func create(_ request: APIRequest, _ session: Session) async throws -> Response {
         guard let key = try IdempotencyKey(request, of: path) else {
             let fields = try PlainFields(try await newFields(request).json, of: section, isPatch: false)
-            return try await write(fields, to: fields.uniqueID ?? .random(), .create, request, session)
+            return try await write(fields, to: fields.uniqueID ?? newID(), .create, request, session)
         }
         let (json, hash) = try await newFields(request)
         let fields = try PlainFields(json, of: section, isPatch: false)
         return try await keysInUse.with(key, of: session.scope) {
             try await write(
-                fields, to: fields.uniqueID ?? .random(), .create, request, session,
+                fields, to: fields.uniqueID ?? newID(), .create, request, session,
                 idempotency: IdempotentRequest(key, bodyHash: hash))
         }
     }
+
+    private func newID() -> UniqueID { .timeOrdered(at: backend.now()) }
 
     /// The fields of a new object, and the SHA-256 of the body.
     private func newFields(_ request: APIRequest) async throws -> (json: JSON, sha256: [UInt8]) {

@@ -17,7 +17,7 @@ struct PlainWrite {
     /// The push that gives `entity` the values of the request, with clocks of the server; empty if no value changes.
     func push(_ entity: Entity?, at now: Timestamp, stamp: inout Stamp) throws -> Push {
         var fields = fields
-        let created = try addNamedTags(to: &fields, stamp: &stamp)
+        let created = try addNamedTags(to: &fields, at: now, stamp: &stamp)
         var settings = try self.settings(fields, entity, at: now) + created.map { (.tag($0.uniqueID), .bool(true)) }
         settings.removeAll { attribute, value in entity?.currentValue(attribute) == value }
         guard !settings.isEmpty else { return Push() }
@@ -32,7 +32,7 @@ struct PlainWrite {
 
     /// Adds the tags in `tagNames` to `tags`.
     /// - Returns: the changes that create the tags that do not exist.
-    private func addNamedTags(to fields: inout PlainFields, stamp: inout Stamp) throws -> [Change] {
+    private func addNamedTags(to fields: inout PlainFields, at now: Timestamp, stamp: inout Stamp) throws -> [Change] {
         guard let names = fields.tagNames else { return [] }
         var tags = fields.tags ?? []
         var created: [String: Change] = [:]
@@ -42,7 +42,7 @@ struct PlainWrite {
                 tags.append(id)
             } else if created[folded] == nil {
                 let edit = Edit(.name, .string(name), at: stamp.tick(after: nil))
-                created[folded] = Change(uniqueID: .random(), section: .tags, edits: [edit])
+                created[folded] = Change(uniqueID: .timeOrdered(at: now), section: .tags, edits: [edit])
             }
         }
         fields.tags = tags
