@@ -39,6 +39,11 @@ struct OpeningTests {
         }
     }
 
+    @Test("storage.md states the current version")
+    func documentedVersion() throws {
+        #expect(try storagePage().contains("version of the tables, currently \(Migrations.version) (SQLite counts"))
+    }
+
     @Test("Edits of an earlier version get checksums, and the check finds nothing")
     func checksums() async throws {
         try await Stores.with { stores in

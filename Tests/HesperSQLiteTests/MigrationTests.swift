@@ -81,6 +81,11 @@ struct MigrationTests {
         #expect(try await columns(DatabaseQueue(path: folder.database)) == columns(made))
     }
 
+    @Test("storage.md states the current version")
+    func documentedVersion() throws {
+        #expect(try storagePage().contains("version of the tables, currently \(Migrations.version). Migrations run"))
+    }
+
     @Test("A damaged database of version 1 is salvaged and migrated")
     func salvages() async throws {
         let (desk, _, _, _) = try await firstVersion()

@@ -98,17 +98,19 @@ final class Mailer: Service {
     private func message(of email: AccountEmail) async throws -> MailMessage? {
         let (code, now, kind, key) = (OneTimeCode.random(), Timestamp.now, email.kind, Account.key(of: email.address))
         // This check avoids a write transaction for most requests that cause no e-mail.
-        guard let known = try await store.read({ try $0.account(emailKey: key) }), kind.isSent(for: known),
-            let address = MailAddress(known.email)
-        else { return nil }
-        let isIssued = try await store.write { transaction in
-            guard let account = try transaction.account(known.uniqueID), kind.isSent(for: account) else { return false }
+        guard let known = try await store.read({ try $0.account(emailKey: key) }), kind.isSent(for: known) else {
+            return nil
+        }
+        let issued = try await store.write { transaction -> MailAddress? in
+            guard let account = try transaction.account(known.uniqueID), kind.isSent(for: account),
+                let address = MailAddress(account.email)
+            else { return nil }
             try transaction.issue(
                 Ticket(kind.purpose, account: account.uniqueID, endDate: now.adding(kind.lifetime)), token: code.hash,
                 at: now)
-            return true
+            return address
         }
-        guard isIssued else { return nil }
+        guard let address = issued else { return nil }
         return email.message(code, from: settings.from, to: address, origin: settings.origin, at: now)
     }
 }
