@@ -62,7 +62,8 @@ formatting=$!
 
 # At most six tests at a time. With more, tests with a timeout would mostly wait for the processor.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 SWIFT_BACKTRACE=enable=yes,color=no,interactive=no
-flags=(-Xswiftc -warnings-as-errors -debug-info-format none)
+# With optimized C (BoringSSL, llhttp), the build takes 25 s longer, and the black-box tests 8 % less.
+flags=(-Xswiftc -warnings-as-errors -Xcc -O2 -debug-info-format none)
 # The program of the tests, because only one `swift test` can run at a time.
 swift_test=(env NO_COLOR=1 .build/debug/hesperPackageTests.xctest --testing-library swift-testing --xunit-output)
 # Six files at a time, because a single one uses less than half of two cores. Tests of one file run in the same worker (see the
