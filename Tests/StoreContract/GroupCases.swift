@@ -56,7 +56,9 @@ extension StoreContract {
             try expect(last?.sequence, is: 5)
             // The jobs return before their commit is announced.
             let end = ContinuousClock.now + .seconds(30)
-            while announced.heads.last != last, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(1)) }
+            while announced.heads.last != last, ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(1))
+            }
             try expect(announced.heads.last, is: last)
             // The first job has a commit of its own, as no commit was running when it arrived.
             try expect(announced.heads.count <= 2)
