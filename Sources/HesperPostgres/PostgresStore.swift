@@ -59,6 +59,17 @@ public final class PostgresStore: Store {
         signalsOfServer = PostgresSignals(settings, of: installation, log: log)
     }
 
+    /// The version of the tables that this program reads and writes.
+    public static var knownVersion: Int { Migrations.version }
+
+    /// Reads the version of a database's tables, without migrating them; 0 if there are none.
+    /// - Throws: ``StoreError``, as `init` does.
+    public static func version(of connectionString: String) throws -> Int {
+        var settings = PostgresSettings(connectionString)
+        settings.takesUseLock = false
+        return try mappingErrors { try Migrations.found(on: Connection(settings)) }
+    }
+
     public func read<T: Sendable>(_ body: @escaping @Sendable (any Snapshot) throws -> T) async throws -> T {
         try await run { connection in
             connection.enqueue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")

@@ -45,9 +45,9 @@ struct TextBudget: Sendable {
 
 /// The differences between two sequences of tokens or lines, each represented by a number (``TextNumbers``).
 ///
-/// Small differences are found by Myers' algorithm (1986). Before that, large differences are split at the numbers that occur exactly
-/// once in each sequence. `git diff --patience` does the same. After ``TextBudget/limit`` comparisons, each remaining range is treated
-/// as replaced as a whole.
+/// Myers' algorithm (1986) finds small differences. Large differences are first split at the numbers that occur exactly once in the
+/// base and exactly once in the side, as `git diff --patience` does. After ``TextBudget/limit`` comparisons, the ranges that were not
+/// compared are treated as replaced.
 struct TextDiff {
     /// The method to try first.
     enum Method {

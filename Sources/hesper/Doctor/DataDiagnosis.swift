@@ -1,6 +1,7 @@
 import Foundation
 import HesperBlobs
 import HesperModel
+import HesperPostgres
 import HesperSQLite
 import HesperStore
 
@@ -18,9 +19,15 @@ struct DataDiagnosis {
         case .sqlite(let folder):
             found += FolderDiagnosis(path: folder, contents: "data").all()
             found += Diagnosis.trying { try sqlite(in: folder, &canOpen) }
-        case .postgres:
-            found += await postgres(database)
-            canOpen = !found.contains { $0.kind == .wrong }
+        case .postgres(let string):
+            // If the version cannot be read, opening the database fails too, and its error says what to do.
+            let (version, known) = ((try? PostgresStore.version(of: string)) ?? 0, PostgresStore.knownVersion)
+            if version > 0, version < known {
+                found.append(DataDiagnosis.earlier(version, known))
+            } else {
+                found += await postgres(database)
+                canOpen = !found.contains { $0.kind == .wrong }
+            }
         }
         return found + (await attachments(of: canOpen ? database : nil))
     }
@@ -34,10 +41,7 @@ struct DataDiagnosis {
         if overview.version > known {
             found.append(.wrong("\(StoreError.newerDatabase(version: overview.version, known: known))."))
         } else if overview.version < known {
-            found.append(
-                .warning(
-                    "The database has version \(overview.version). The next start upgrades it to \(known). Make a backup first."
-                ))
+            found.append(DataDiagnosis.earlier(overview.version, known))
         } else {
             canOpen = true
             found.append(.ok("The database has version \(known), which is current."))
@@ -55,6 +59,10 @@ struct DataDiagnosis {
             )
         }
         return found
+    }
+
+    private static func earlier(_ version: Int, _ known: Int) -> Diagnosis {
+        .warning("The database has version \(version). The next start upgrades it to \(known). Make a backup first.")
     }
 
     /// The maximum difference between two clocks that are considered synchronized, in milliseconds.

@@ -114,6 +114,19 @@ def test_a_database_of_a_later_hesper(tmp_path: Path, postgresql: PostgreSQL) ->
     postgresql.drop(address)
 
 
+def test_doctor_does_not_migrate_the_database(tmp_path: Path, postgresql: PostgreSQL) -> None:
+    """A server of the earlier version may still be running."""
+    address = postgresql.database()
+    created = run(tmp_path, "account", "create", "ada@example.org", "--database", address, stdin=PASSWORD)
+    assert created.returncode == 0, created.stderr
+    [[known]] = postgresql.sql("SELECT version FROM hesper", name_in(address))
+    postgresql.sql("DROP TABLE webhooks, webhook_deliveries; UPDATE hesper SET version = 13", name_in(address))
+    lines = command(tmp_path, address, "doctor").stdout.splitlines()
+    assert f"warning: The database has version 13. The next start upgrades it to {known}. Make a backup first." in lines
+    assert postgresql.sql("SELECT version FROM hesper", name_in(address)) == [["13"]]
+    postgresql.drop(address)
+
+
 @pytest.mark.parametrize("arguments", [["check"], ["account", "list"], ["export", "--account", "ada@example.org"]])
 def test_commands_do_not_create_tables_in_an_empty_database(tmp_path: Path, postgresql: PostgreSQL, arguments: list[str]) -> None:
     address = postgresql.database()
