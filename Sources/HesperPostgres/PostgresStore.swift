@@ -19,9 +19,9 @@ public final class PostgresStore: Store {
     private let lookups: SessionLookups
     private let log: (@Sendable (String) -> Void)?
 
-    /// Concurrent pushes use at most a quarter of the connections: the number of connections is divided by this number. Committing
-    /// many pushes in a few transactions is cheaper than using more connections.
-    private static let writerShare = 4
+    /// The share of the connections that commit pushes: the number of connections is divided by this number. Committing many pushes
+    /// in a few transactions is cheaper than using more connections.
+    private static let writerShare = 8
 
     /// Connects to the database and migrates it to this version.
     /// - Parameters:
@@ -46,7 +46,8 @@ public final class PostgresStore: Store {
         self.pool = pool
         lookups = SessionLookups(pool: pool, log: log)
         self.log = log
-        writers = max(1, settings.size / PostgresStore.writerShare)
+        // While one writer commits a large push, another one commits the small pushes.
+        writers = min(settings.writers, max(2, settings.size / PostgresStore.writerShare))
         do {
             installation = try await pool.run { connection in
                 try Migrations.run(on: connection, createIfEmpty: createIfEmpty)

@@ -51,10 +51,7 @@ private struct DocumentWriter {
         self.scope = scope
         find = try transaction.prepare("SELECT number, text_clock FROM documents WHERE scope = ?1 AND note = ?2")
         insert = try transaction.prepare(
-            """
-            INSERT INTO documents (scope, note, sort_date, archived, text_clock) VALUES (?1, ?2, ?3, ?4, ?5)
-            RETURNING number
-            """)
+            "INSERT INTO documents (scope, note, sort_date, archived, text_clock) VALUES (?1, ?2, ?3, ?4, ?5)")
         update = try transaction.prepare(
             "UPDATE documents SET sort_date = ?2, archived = ?3, text_clock = ?4 WHERE number = ?1")
         delete = try transaction.prepare("DELETE FROM documents WHERE number = ?1")
@@ -72,10 +69,7 @@ private struct DocumentWriter {
         let clock = note.textClock
         guard let document = try document(of: note.uniqueID) else {
             insert.bind(scope, note.uniqueID, note.effectiveSortDate, note.archived, clock)
-            guard let number = try insert.first({ insert.integer(0) }) else {
-                throw StoreError.failed("inserting a document returned no number")
-            }
-            return try write(note, at: number, with: insertTerms)
+            return try write(note, at: insert.insertRow(), with: insertTerms)
         }
         update.bind(document.number, note.effectiveSortDate, note.archived, clock)
         try update.run()

@@ -1,3 +1,4 @@
+import GRDB
 import HesperModel
 import HesperStore
 import StoreContract
@@ -24,6 +25,21 @@ struct IndexingTests {
         }
         #expect(damaged == 0)
         #expect(other > 0)
+        try store.close()
+    }
+
+    /// A statement that runs in a savepoint makes FTS5 write the pending terms. If each note ran one, each note would get a segment
+    /// of its own.
+    @Test func aTransactionWritesItsTermsAtOnce() async throws {
+        let folder = Folder()
+        let store = try SQLiteStore(folder: folder.url)
+        let client = try await TestClient(store)
+        for text in ["Milk", "Bread", "Tea"] { try await client.push(client.note(.random(), text)) }
+        #expect(try await store.write { try $0.indexTerms(of: client.scope, limit: 100) })
+        let segments = try await store.onWriter {
+            try Int.fetchOne($0, sql: "SELECT count(DISTINCT segid) FROM terms_idx")
+        }
+        #expect(segments == 1)
         try store.close()
     }
 }

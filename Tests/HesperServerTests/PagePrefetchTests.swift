@@ -82,11 +82,11 @@ import Testing
         /// The number of reads of the store.
         var reads: Int { -store.failures.withLockedValue { $0 } }
 
-        /// Requests the first page, and waits until the next page is being read.
+        /// Requests the first page, which reads the objects and their number, and waits until the next page is being read.
         func firstPage() async throws -> (names: [String], token: SyncToken) {
             let before = reads
             let page = try await page()
-            try await PagePrefetchTests.eventually { backend.prefetch.count == 1 && reads == before + 2 }
+            try await PagePrefetchTests.eventually { backend.prefetch.count == 1 && reads == before + 3 }
             return page
         }
     }
@@ -109,8 +109,11 @@ import Testing
         try await Fixture.with { fixture in
             let first = try await fixture.firstPage()
             #expect(first.names == ["third", "second"])
+            #expect(first.token.remaining?.objects == 1)
             let reads = fixture.reads
-            #expect(try await fixture.page(since: first.token).names == ["first"])
+            let second = try await fixture.page(since: first.token)
+            #expect(second.names == ["first"])
+            #expect(second.token.remaining == nil)
             #expect(fixture.reads == reads)
             #expect(fixture.backend.prefetch.count == 0)
             // A prefetched page is used once. If the page is requested again, it is read again.
@@ -145,7 +148,7 @@ import Testing
             let head = try await fixture.session.head
             #expect(fixture.backend.prefetch.take(key, head: head) != nil)
             fixture.backend.prefetch.add(key, head: head) {
-                PageReading { _ in throw StoreError.unavailable("simulated outage") }
+                PageReading(FeedCount { .none }) { _ in throw StoreError.unavailable("simulated outage") }
             }
             #expect(try await fixture.page(since: token).names == ["first"])
         }
@@ -162,7 +165,7 @@ import Testing
         for number in [1, 1, 2, 3, 4, 5] {
             prefetch.add(key(number), head: head) {
                 started.append(number)
-                return PageReading { _ in throw CancellationError() }
+                return PageReading(FeedCount { .none }) { _ in throw CancellationError() }
             }
         }
         #expect(started == [1, 2, 3, 4])

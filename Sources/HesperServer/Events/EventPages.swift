@@ -75,7 +75,10 @@ final class EventPages: Sendable {
         return try await backend.store.read { snapshot in
             let builder = EventPageBuilder()
             var body = builder.body()
-            let page = try feed.page(since: token, of: token.scope, epoch: epoch, in: snapshot, into: &body)
+            var page = try feed.page(since: token, of: token.scope, epoch: epoch, in: snapshot, into: &body)
+            if page.hasMore {
+                page.count(in: try token.remaining ?? feed.size(since: token, of: token.scope, in: snapshot))
+            }
             var last = body.end()
             response.writeTail(of: page, to: &last)
             return builder.page(last, page.token)

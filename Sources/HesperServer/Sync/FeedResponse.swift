@@ -30,14 +30,14 @@ struct FeedResponse: Sendable {
         since token: SyncToken?, _ session: Session, including included: [UniqueID] = [], afterPush: Bool = false
     ) async throws -> Response {
         guard !afterPush else {
-            return try await response(reading(since: token, of: session.scope, including: included))
+            return try await response(reading(since: token, of: session.scope, including: included), since: token)
         }
         if let token {
             try feed.check(token, epoch: backend.epoch, head: session.head)
             if let page = feed.emptyPage(since: token, head: session.head) { return empty(page) }
             // If the prefetch has failed, the page is read again.
             if let prefetched = backend.prefetch.take(prefetchKey(token), head: session.head),
-                let response = try? await response(prefetched)
+                let response = try? await response(prefetched, since: token)
             {
                 prefetchPage(after: prefetched)
                 return response
@@ -45,7 +45,7 @@ struct FeedResponse: Sendable {
         }
         let reading = reading(since: token, of: session.scope)
         prefetchPage(after: reading)
-        return try await response(reading)
+        return try await response(reading, since: token)
     }
 
     /// Starts to read a page.
@@ -53,10 +53,18 @@ struct FeedResponse: Sendable {
     private func reading(
         since token: SyncToken?, of scope: ScopeID, including included: [UniqueID] = [], head: ScopeHead? = nil
     ) -> PageReading {
-        PageReading { send in
+        let count = FeedCount { [feed, store = backend.store] in
+            try await store.read { try feed.size(since: token, of: scope, in: $0) }
+        }
+        return PageReading(count) { send in
             try await backend.store.read { snapshot in
                 if let head, try snapshot.head(of: scope) != head { throw CancellationError() }
-                var body = FeedBody(shape, results: results, send: send)
+                var body = FeedBody(shape, results: results) { chunk in
+                    // A page of more than one chunk is probably not the last one. What remains after a prefetched page follows
+                    // from the token with which it is requested.
+                    if token?.remaining == nil, head == nil { count.start() }
+                    send(chunk)
+                }
                 let page = try feed.page(
                     since: token, of: scope, epoch: backend.epoch, including: included, in: snapshot, into: &body)
                 return (body.end(), page)
@@ -102,11 +110,12 @@ struct FeedResponse: Sendable {
 
     /// The response with a page that is being read. If there is only one chunk, the response has a `Content-Length`. Otherwise the
     /// first chunks are sent while later chunks are still being read.
-    private func response(_ reading: PageReading) async throws -> Response {
+    private func response(_ reading: PageReading, since token: SyncToken?) async throws -> Response {
         var iterator = reading.parts.makeAsyncIterator()
         switch try await iterator.next() {
         case nil: throw CancellationError()
-        case .end(var last, let page)?:
+        case .end(var last, var page)?:
+            try await count(&page, of: reading, since: token)
             writeTail(of: page, to: &last)
             return FeedResponse.json(last)
         case .chunk(let first)?:
@@ -115,7 +124,8 @@ struct FeedResponse: Sendable {
                 for try await part in reading.parts {
                     switch part {
                     case .chunk(let chunk): try await writer.write(chunk)
-                    case .end(let last, let page):
+                    case .end(let last, var page):
+                        try await count(&page, of: reading, since: token)
                         // A buffer of its own, because adding to the last chunk would copy it.
                         var tail = ByteBuffer()
                         writeTail(of: page, to: &tail)
@@ -129,6 +139,13 @@ struct FeedResponse: Sendable {
             }
             return Response(status: .ok, headers: [.contentType: "application/json"], body: body)
         }
+    }
+
+    /// Sets what remains after a page.
+    private func count(_ page: inout Page, of reading: PageReading, since token: SyncToken?) async throws {
+        guard page.hasMore else { return }
+        let total = if let known = token?.remaining { known } else { try await reading.count.value }
+        page.count(in: total)
     }
 
     func writeTail(of page: Page, to buffer: inout ByteBuffer) {

@@ -12,6 +12,17 @@ final class PagePrefetch: Sendable {
         let shape: FeedResponse.Shape
         /// Whether the response begins with the member `results`.
         let hasResults: Bool
+
+        init(token: SyncToken, selection: Selection, limit: Int, shape: FeedResponse.Shape, hasResults: Bool) {
+            var token = token
+            // A page is prefetched before it is known what remains.
+            token.remaining = nil
+            self.token = token
+            self.selection = selection
+            self.limit = limit
+            self.shape = shape
+            self.hasResults = hasResults
+        }
     }
 
     /// A page smaller than this number of bytes is not followed by a prefetch, because it is read within a millisecond.

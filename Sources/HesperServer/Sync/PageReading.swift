@@ -10,12 +10,18 @@ final class PageReading: Sendable {
         case end(ByteBuffer, Page)
     }
 
+    /// The size of the feed from the token of the page on.
+    let count: FeedCount
     let parts: AsyncThrowingStream<Part, any Error>
     private let reading: Task<Page, any Error>
 
     /// Starts to read a page.
     /// - Parameter read: reads the page, passes its chunks to the given function, and returns the last chunk and the page.
-    init(_ read: @escaping @Sendable (@escaping @Sendable (ByteBuffer) -> Void) async throws -> (ByteBuffer, Page)) {
+    init(
+        _ count: FeedCount,
+        _ read: @escaping @Sendable (@escaping @Sendable (ByteBuffer) -> Void) async throws -> (ByteBuffer, Page)
+    ) {
+        self.count = count
         let (parts, continuation) = AsyncThrowingStream.makeStream(of: Part.self)
         self.parts = parts
         reading = Task {

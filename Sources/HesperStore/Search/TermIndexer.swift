@@ -18,8 +18,10 @@ public actor TermIndexer {
     public static let pauseAfterFailure = Duration.seconds(5)
     /// The duration of the pause after a transaction, as a multiple of the transaction's duration. It applies while the indexer is
     /// the only part of this process that commits. A pause is necessary even then, because other processes may commit, and this
-    /// process does not count their commits. If other parts of this process commit, ``WriterThrottle/restPerWork`` applies.
+    /// process does not count their commits.
     static let restPerWorkWhileIdle = 1
+    /// The same while other parts of this process commit: the indexer then uses a twentieth of the writer's time.
+    static let restPerWork = 19
     /// The maximum time for which a search waits until the index is up to date.
     public static let searchWait = Duration.milliseconds(500)
     private let commits: @Sendable () -> Int
@@ -28,7 +30,7 @@ public actor TermIndexer {
     private var lastScope: ScopeID?
 
     /// - Parameter commits: returns the number of commits by this process, without the commits of the indexer. If the number has
-    ///   changed since the previous step, ``WriterThrottle/restPerWork`` determines the length of the pauses. Otherwise,
+    ///   changed since the previous step, ``restPerWork`` determines the length of the pauses. Otherwise,
     ///   ``restPerWorkWhileIdle`` determines it.
     public init(store: any Store, commits: @escaping @Sendable () -> Int = { 0 }) {
         self.store = store
@@ -70,7 +72,7 @@ public actor TermIndexer {
     /// - Returns: the time until the next step, which is zero while there is more to index.
     public func step() async throws -> Duration {
         let now = commits()
-        let rest = now == lastCommits ? TermIndexer.restPerWorkWhileIdle : WriterThrottle.restPerWork
+        let rest = now == lastCommits ? TermIndexer.restPerWorkWhileIdle : TermIndexer.restPerWork
         lastCommits = now
         return try await indexSlices(restPerWork: rest) ? .zero : TermIndexer.pause
     }

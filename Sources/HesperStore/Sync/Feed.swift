@@ -66,19 +66,19 @@ public struct Feed: Sendable {
             head: head)
     }
 
-    /// Reads the page that follows a token, or the first page if `token` is nil.
+    /// Reads the page that follows a token, or the first page if `token` is nil. What remains after the page is not counted
+    /// (``Page/count(in:)``).
     /// - Parameter required: objects that the page contains regardless of the token and the limit.
     public func page(
         since token: SyncToken?, of scope: ScopeID, epoch: UInt64, including required: [UniqueID] = [],
         in snapshot: any Snapshot, into sink: inout some PageSink
     ) throws -> Page {
-        guard let head = try snapshot.head(of: scope) else {
-            throw Problem(.unauthenticated, "The account was deleted.")
-        }
+        let head = try Feed.head(of: scope, in: snapshot)
         if let token { try check(token, epoch: epoch, head: head) }
-        let start = SyncToken.Position.first(start: head.sequence, rows: .tags, below: head.sequence + 1)
-        let token = token ?? SyncToken(epoch: epoch, scope: scope, selection: selection, position: start)
-        var page = Page(token: token, head: head)
+        var page = Page(
+            token: SyncToken(
+                epoch: epoch, scope: scope, selection: selection, position: token?.position ?? Feed.start(head)),
+            head: head)
         let requiredSequences = try put(required, on: &page, in: snapshot, into: &sink)
         // At most three scans follow each other: for the remaining tags, for the remaining other objects, and for the changes since
         // the first sync began.
@@ -90,7 +90,6 @@ public struct Feed: Sendable {
             }
             page.token.position = position(after: page.token.position, head: head)
         }
-        try count(&page, before: token, in: snapshot)
         return page
     }
 
@@ -167,25 +166,28 @@ public struct Feed: Sendable {
         return isFull
     }
 
-    /// Sets the number and the total size of the objects that follow the page. The objects are counted at the beginning of a series
-    /// of pages. After that, the token contains both values, and each page subtracts its own objects. Counting for every page would
-    /// cost as much as reading the pages.
-    private func count(_ page: inout Page, before token: SyncToken, in snapshot: any Snapshot) throws {
-        guard page.hasMore else {
-            page.token.remaining = nil
-            return
+    /// The number and the total size of the objects that follow a token, or of all objects of the feed if the token is nil. This
+    /// reads an index of all these objects.
+    public func size(since token: SyncToken?, of scope: ScopeID, in snapshot: any Snapshot) throws -> ScanSize {
+        let head = try Feed.head(of: scope, in: snapshot)
+        var size = ScanSize.none
+        for scan in remainingScans(at: token?.position ?? Feed.start(head), head: head) {
+            let part = try snapshot.size(of: scan, in: scope)
+            size.objects += part.objects
+            size.bytes += part.bytes
         }
-        if let known = token.remaining {
-            page.remaining = ScanSize(
-                objects: max(known.objects - page.size.objects, 1), bytes: max(known.bytes - page.size.bytes, 1))
-        } else {
-            for scan in remainingScans(at: page.token.position, head: page.head) {
-                let size = try snapshot.size(of: scan, in: page.head.scope)
-                page.remaining.objects += size.objects
-                page.remaining.bytes += size.bytes
-            }
+        return size
+    }
+
+    private static func head(of scope: ScopeID, in snapshot: any Snapshot) throws -> ScopeHead {
+        guard let head = try snapshot.head(of: scope) else {
+            throw Problem(.unauthenticated, "The account was deleted.")
         }
-        page.token.remaining = page.remaining
+        return head
+    }
+
+    private static func start(_ head: ScopeHead) -> SyncToken.Position {
+        .first(start: head.sequence, rows: .tags, below: head.sequence + 1)
     }
 
     private func remainingScans(at position: SyncToken.Position, head: ScopeHead) -> [Scan] {

@@ -7,14 +7,25 @@ public struct Page: Sendable {
     /// The sync token for the next page.
     public internal(set) var token: SyncToken
     public internal(set) var hasMore = false
-    /// The count and the total size of the objects that follow the page.
-    public internal(set) var remaining = ScanSize.none
+    /// The count and the total size of the objects that follow the page. Zero until ``count(in:)`` is called.
+    public private(set) var remaining = ScanSize.none
     /// The head of the scope at the time when the page was read.
     public internal(set) var head: ScopeHead
 
     init(token: SyncToken, head: ScopeHead) {
         self.token = token
         self.head = head
+    }
+
+    /// Sets ``remaining``. The token contains it too, so that the objects are counted only once for a series of pages: counting for
+    /// each page would take as long as reading the pages.
+    /// - Parameter total: the size of what followed the token before this page: ``SyncToken/remaining`` of that token, or
+    ///   ``Feed/size(since:head:in:)`` if the token does not contain it.
+    public mutating func count(in total: ScanSize) {
+        guard hasMore else { return }
+        remaining = ScanSize(
+            objects: max(total.objects - size.objects, 1), bytes: max(total.bytes - size.bytes, 1))
+        token.remaining = remaining
     }
 }
 
