@@ -176,7 +176,7 @@ int main(int count, char **arguments) {
     check(sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0), SQLITE_OK, "sqlite3_config");
     check(sqlite3_open(arguments[1], &database), SQLITE_OK, arguments[1]);
     run("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL;"
-        "PRAGMA cache_size = -" AS_TEXT(WRITER_CACHE));
+        "PRAGMA cache_size = -" AS_TEXT(WRITER_CACHE) "; PRAGMA wal_autocheckpoint = " AS_TEXT(CHECKPOINT_PAGES));
     if (!strcmp(arguments[2], "push") && count == 5)
         push(atoi(arguments[3]), atof(arguments[4]));
     else if (!strcmp(arguments[2], "read"))

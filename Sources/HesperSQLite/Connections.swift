@@ -9,8 +9,14 @@ enum Connections {
     /// The size of a reader's page cache, in KiB. A first sync reads each page once, so a larger cache would not help.
     private static let readerCache = 2_048
     /// The size of the writer's page cache, in KiB. Pushes to many scopes, and objects with random IDs, change pages throughout three
-    /// indexes. For a scope of a million notes, this cache holds the interior pages of these indexes and the leaf pages that change often.
+    /// indexes. For a scope of a million notes, this cache holds the interior pages of these indexes and the leaf pages that change
+    /// often.
     private static let writerCache = 65_536
+    /// The size of the write-ahead log, in pages, at which a commit starts a checkpoint. Two pushes of 500 notes reach SQLite's
+    /// default of 1,000 pages (4 MB). With 4,000 pages (16 MB), an index page that many commits change is written only once per
+    /// checkpoint, and fewer commits wait for one: with 128 connections and a disk that needs 4 ms for an fdatasync, the rate is a
+    /// fifth higher. Reading the log after a crash still takes only a few hundredths of a second.
+    private static let checkpointPages = 4_000
     /// The size in bytes to which SQLite truncates the write-ahead log if the log has become larger, for example during a long
     /// read. SQLite truncates the log when it begins to overwrite the log from the start.
     private static let logSizeLimit = 64 << 20
@@ -58,6 +64,7 @@ enum Connections {
         try database.execute(
             sql: """
                 PRAGMA synchronous = FULL;
+                PRAGMA wal_autocheckpoint = \(checkpointPages);
                 PRAGMA journal_size_limit = \(logSizeLimit);
                 PRAGMA cache_size = -\(writerCache);
                 PRAGMA secure_delete = ON;

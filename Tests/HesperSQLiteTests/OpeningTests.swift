@@ -31,6 +31,7 @@ struct OpeningTests {
         let store = try SQLiteStore(folder: folder.url)
         #expect(try store.writerPragma("synchronous") == 2)
         #expect(try store.writerPragma("foreign_keys") == 1)
+        #expect(try store.writerPragma("wal_autocheckpoint") == 4_000)
         let mode = try DatabaseQueue(path: folder.database).read { try String.fetchOne($0, sql: "PRAGMA journal_mode") }
         #expect(mode == "wal")
     }
