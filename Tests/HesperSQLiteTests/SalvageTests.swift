@@ -99,6 +99,28 @@ struct SalvageTests {
         }
     }
 
+    /// For a DeletedObject of a note, the ID in this column is that of the note with the saved words, which follows from its own ID.
+    @Test func aDamagedIDOfSavedWordsIsComputedAgain() async throws {
+        let store = try SQLiteStore(folder: folder.url)
+        let desk = try await TestClient(store)
+        let note = UniqueID.random()
+        try await desk.push(desk.note(note, "Milk"))
+        try await desk.push(.deletion(Deletion(uniqueID: note, objectType: .note)))
+        try await store.onWriter {
+            try $0.execute(sql: "UPDATE tombstones SET merged_into = randomblob(16)")
+        }
+        try await store.copy(to: copy)
+        try store.close()
+        try salvage()
+        let salvaged = try SQLiteStore(folder: salvaged)
+        #expect(try await findings(salvaged) == [])
+        let rescue = try await salvaged.onWriter {
+            try Data.fetchOne($0, sql: "SELECT merged_into FROM tombstones")
+        }
+        #expect(rescue.map(Array.init) == note.rescue.bytes)
+        try salvaged.close()
+    }
+
     /// Every table is either read, derived again, or emptied by a restore. Whoever adds a table has to decide.
     @Test func everyTableIsHandled() async throws {
         let store = try SQLiteStore(folder: folder.url)

@@ -194,8 +194,10 @@ struct ScopeRebuild {
         statements.deleteObject.bind(scope, deleted.uniqueID)
         try statements.deleteObject.run()
         let update = try transaction.prepare(
-            "UPDATE tombstones SET sequence = ?3, bytes = ?4 WHERE scope = ?1 AND id = ?2")
-        update.bind(scope, deleted.uniqueID, number(found), deleted.body.count)
+            "UPDATE tombstones SET sequence = ?3, bytes = ?4, merged_into = ?5 WHERE scope = ?1 AND id = ?2")
+        // The ID of the object with the saved words is computed, because the stored ID may be damaged.
+        let target = deleted.mergedInto ?? deleted.rescuedInto.map { _ in deleted.uniqueID.rescue }
+        update.bind(scope, deleted.uniqueID, number(found), deleted.body.count, target)
         try update.run()
         digest ^= deleted.digest
     }
