@@ -1,8 +1,8 @@
 import HesperStore
 import NIOConcurrencyHelpers
 
-/// Counts the objects of a feed, in a read of its own, at most once. The first page of a series of pages needs the count at its end.
-/// So that the page and the next one are not delayed, the objects are counted while the page is being read.
+/// Counts the objects of a feed in a separate read, at most once. The end of the first page of a series contains the count. The objects
+/// are counted while this page is being read, so that neither this page nor the next one waits for a long count.
 final class FeedCount: Sendable {
     private let count: @Sendable () async throws -> ScanSize
     private let task = NIOLockedValueBox<Task<ScanSize, any Error>?>(nil)

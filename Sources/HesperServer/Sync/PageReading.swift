@@ -10,7 +10,7 @@ final class PageReading: Sendable {
         case end(ByteBuffer, Page)
     }
 
-    /// The size of the feed from the token of the page on.
+    /// The number and the total size of the objects that follow the token with which the page was requested.
     let count: FeedCount
     let parts: AsyncThrowingStream<Part, any Error>
     private let reading: Task<Page, any Error>

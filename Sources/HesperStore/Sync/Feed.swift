@@ -152,7 +152,9 @@ public struct Feed: Sendable {
                 return false
             }
             last = row.sequence
-            if known.isEmpty || row.id().flatMap({ known[$0] }) != row.sequence {
+            if !known.isEmpty, let id = row.id(), known[id] == row.sequence {
+                if required[id] == nil { page.leaveOut(row) }
+            } else {
                 page.put(row.body, row.kind, into: &sink)
             }
             return true
@@ -202,6 +204,11 @@ public struct Feed: Sendable {
 }
 
 extension Page {
+    fileprivate mutating func leaveOut(_ row: ScanRow) {
+        leftOut.objects += 1
+        leftOut.bytes += row.body.count
+    }
+
     fileprivate mutating func put(_ body: UnsafeRawBufferPointer, _ kind: ScanRow.Kind, into sink: inout some PageSink)
     {
         sink.append(body, kind)

@@ -4,6 +4,8 @@ import HesperModel
 public struct Page: Sendable {
     /// The count and the total size of the objects on the page.
     public internal(set) var size = ScanSize.none
+    /// The count and the total size of the objects that the page leaves out, because the reader has just pushed them.
+    var leftOut = ScanSize.none
     /// The sync token for the next page.
     public internal(set) var token: SyncToken
     public internal(set) var hasMore = false
@@ -24,7 +26,8 @@ public struct Page: Sendable {
     public mutating func count(in total: ScanSize) {
         guard hasMore else { return }
         remaining = ScanSize(
-            objects: max(total.objects - size.objects, 1), bytes: max(total.bytes - size.bytes, 1))
+            objects: max(total.objects - size.objects - leftOut.objects, 1),
+            bytes: max(total.bytes - size.bytes - leftOut.bytes, 1))
         token.remaining = remaining
     }
 }

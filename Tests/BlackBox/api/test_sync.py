@@ -36,6 +36,14 @@ def test_applied(writer):
     ]  # fmt: skip
 
 
+def test_what_a_first_sync_pushes_does_not_remain(fresh_writer):
+    fresh_writer.push(notes=[fresh_writer.note(text=str(index)) for index in range(3)])
+    body = {"limit": 2, "changes": {"notes": [fresh_writer.note(text="pushed")]}}
+    page = fresh_writer.client.post("/v1/sync", body).json()
+    assert len(page["changes"]["notes"]) == 2
+    assert (page["hasMore"], page["remaining"]["objects"]) == (True, 1)
+
+
 def test_results_are_in_the_order_of_the_request(writer):
     notes = [writer.note(text=str(index)) for index in range(20)]
     things = [writer.thing(n=index) for index in range(5)]
