@@ -319,7 +319,8 @@ export class Copy extends Database {
 
   async setTags(changes) {
     for (const [note] of changes) this.#find(note, "note")
-    await this.#change(tx => Promise.all(changes.map(([note, tag, isIn]) => edit(tx, "note", note, `tags.${tag}`, isIn))))
+    await this.#change(tx => Promise.all(changes.map(([note, tag, isIn]) =>
+      edit(tx, "note", note, `tags.${this.resolve(tag) ?? tag}`, isIn))))
   }
 
   addTag = (note, tag) => this.setMember(note, "tags", tag, true)

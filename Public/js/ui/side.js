@@ -82,10 +82,8 @@ export const sidePane = ({copy, go, attempt, undoable}, {side, all, archived, ta
       await copy.renameTags(befores.filter(([id]) => !isMerged(id) && copy.resolve(id) === id))
       for (const [id, other] of merges.filter(([id]) => isMerged(id))) {
         const again = await copy.createTag(befores.find(([one]) => one === id)?.[1] ?? "")
-        for (const note of notesOf.get(id)?.filter(note => copy.note(note)) ?? []) {
-          await copy.addTag(note, again)
-          if (!notesOf.get(other)?.includes(note)) await copy.removeTag(note, other)
-        }
+        await copy.setTags((notesOf.get(id) ?? []).filter(note => copy.note(note))
+          .flatMap(note => [[note, again, true], ...notesOf.get(other)?.includes(note) ? [] : [[note, other, false]]]))
       }
     }
     undoable(copy.renameTags(names), undo, "tags-merged", values)

@@ -411,8 +411,8 @@ def test_nested_tags(browser_and_device):
     app.wait_synced()
     app._expect(lambda: tree(app), ["house", "  garden", "    beds", "  mail"])
     app.undo()
-    app.wait_synced()
     app._expect(lambda: tree(app), ["house", "  garden", "    beds", "work"])  # "work" is still collapsed
+    app.wait_synced()
     device.sync()
     assert sorted(device.tags.values()) == ["house", "house/garden", "house/garden/beds", "work", "work/mail"]
     tag(app, "work").click()

@@ -201,8 +201,7 @@ def test_merging_tags_asks_first_and_can_be_undone(browser_and_device: tuple[App
     app.wait_for("copy.tags().length === 1")
     assert tags() == {"Leek soup": ["soup"], "Rye loaf": ["soup"], "Bread soup": ["soup"]}
     app.undo()
-    app.wait_synced()
-    assert tags() == before
+    app._expect(tags, before)
 
 
 @pytest.mark.service_worker
