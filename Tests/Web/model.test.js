@@ -2,8 +2,7 @@ import assert from "node:assert/strict"
 import {createHash, webcrypto} from "node:crypto"
 import test from "node:test"
 import {ClockSource, formatDate, makeClock, parseDate} from "../../Public/js/model/clock.js"
-import {ZERO, hashOf, xor} from "../../Public/js/model/digest.js"
-import {emptyEntity, fold, foldDeleted, membersOf, resolve} from "../../Public/js/model/entity.js"
+import {ZERO, emptyEntity, fold, foldDeleted, hashOf, membersOf, resolve, xor} from "../../Public/js/model/entity.js"
 import {derivedID, hashOfFile, newID, randomID, sha1, sha256, utf8} from "../../Public/js/model/hash.js"
 
 globalThis.crypto ??= webcrypto // not a global in Node 18

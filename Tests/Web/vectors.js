@@ -1,7 +1,6 @@
 // Checks the vectors for clients (Tests/Vectors), in Node's test runner and in a page. The caller passes the data.
 // Cases for servers only (merging texts, rejecting clocks that are ahead) are skipped.
 import {ClockSource, formatDate, makeClock, parseDate, partsOf} from "../../Public/js/model/clock.js"
-import {ZERO, hashOf, hashOfDeleted, linesOf, xor} from "../../Public/js/model/digest.js"
 import * as model from "../../Public/js/model/entity.js"
 import {marksOf, withPaths, withoutMarks} from "../../Public/js/model/marks.js"
 import {finderOf, foldCase, foldName, haystackOf, matchesOf, phraseOf, queryOf, termsOf} from "../../Public/js/model/search.js"
@@ -63,12 +62,12 @@ const clocks = one => {
 
 /** The digest of a sync response's sections. */
 const digestOf = changes => {
-  let sum = ZERO
+  let sum = model.ZERO
   for (const [section, list] of Object.entries(changes)) {
     for (const shown of list) {
       const isDeleted = section === "deletedObjects"
-      const hash = isDeleted ? hashOfDeleted(shown) : hashOf(model.readState(section, shown))
-      sum = xor(sum, hash)
+      const hash = isDeleted ? model.hashOfDeleted(shown) : model.hashOf(model.readState(section, shown))
+      sum = model.xor(sum, hash)
     }
   }
   return sum
@@ -114,7 +113,7 @@ const digests = one => {
   if (one.objects) return expect(digestOf(one.objects), one.digest, "the digest")
   const isDeleted = "deletionDate" in one.object
   const section = isDeleted ? "deletedObjects" : model.sectionOf(one.objectType)
-  if (!isDeleted) expect(linesOf(model.readState(section, one.object)), one.lines, "the lines")
+  if (!isDeleted) expect(model.linesOf(model.readState(section, one.object)), one.lines, "the lines")
   expect(digestOf({[section]: [one.object]}), one.digest, "the digest")
 }
 

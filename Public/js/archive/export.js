@@ -1,7 +1,6 @@
 // Everything in one zip, as the server exports it (operating.md, Export).
 import {formatDate} from "../model/clock.js"
-import {ZERO, hashOf, hashOfDeleted, xor} from "../model/digest.js"
-import {sectionOf, valueOf, writeState} from "../model/entity.js"
+import {ZERO, hashOf, hashOfDeleted, sectionOf, valueOf, writeState, xor} from "../model/entity.js"
 import {successorOf, withPaths} from "../model/marks.js"
 import {foldName} from "../model/search.js"
 import {titleOf} from "../model/text.js"

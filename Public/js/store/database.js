@@ -1,15 +1,16 @@
 // The database: IndexedDB with promises, a mirror of it in memory (docs/decisions/0028), and the messages with which the tabs
 // of one browser keep their mirrors equal.
-import {editedAt, exists, rawMembers, valueOf} from "../model/entity.js"
+import {rawMembers} from "../model/entity.js"
+import {Packs, createPacks, resultOf} from "./packs.js"
 
-/** The object stores and their keys; null: numbered. Their records are described in types.d.ts. */
+/** The object stores and their keys, except `objects`; null: numbered. Their records are described in types.d.ts. */
 const KEYS = {
-  objects: "uniqueID", deleted: "uniqueID", unsent: ["uniqueID", "attribute"], made: "uniqueID", deletions: "uniqueID",
-  bytes: "uniqueID", uploads: "uniqueID", shelf: null, notices: null, relays: null, meta: null,
+  deleted: "uniqueID", unsent: ["uniqueID", "attribute"], made: "uniqueID", deletions: "uniqueID", bytes: "uniqueID",
+  uploads: "uniqueID", shelf: null, notices: null, relays: null, meta: null,
 }
-const INDEXES = {objects: "place", unsent: "uniqueID", bytes: "lastUse"}
-/** In version 1, the index `place` had notes in the order of their sort dates, in version 2 by the dates of their last edits. */
-const VERSION = 2
+const INDEXES = {unsent: "uniqueID", bytes: "lastUse"}
+/** Until version 2, the store `objects` had a record for each object. */
+const VERSION = 3
 /** The event that tells of a change in a store. */
 const EVENTS = {deletions: "held", notices: "notice", shelf: "shelf"}
 /** Stores whose keys are not IDs of objects. */
@@ -20,14 +21,12 @@ const SMALL = ["unsent", "made", "deletions", "deleted", ...NOT_OF_OBJECTS]
 const MIRRORED = [...SMALL, "objects", "bytes"]
 /** How many notes are read before all others. */
 export const FIRST_NOTES = 50
-/** How many objects are read at a time after that. */
-const BATCH = 500
+/** How many packs of objects are read at a time after that. */
+const BATCH = 20
 const MAX_RETRIES = 4
-/** In the index `place`, tags come up to here, notes after it. */
-const TAGS = -8e15
 /** The slugs of StoreErrors, by the names of DOMExceptions; "unavailable" for all others. */
 const SLUGS = {QuotaExceededError: "full", VersionError: "newer-version"}
-export const ALL_STORES = Object.keys(KEYS)
+export const ALL_STORES = ["objects", ...Object.keys(KEYS)]
 
 /** What a person can be told: index.html has words for each slug. */
 export class StoreError extends Error {
@@ -39,36 +38,12 @@ export class StoreError extends Error {
   }
 }
 
-const resultOf = request => new Promise((resolve, reject) => {
-  request.onsuccess = () => resolve(request.result)
-  request.onerror = () => reject(request.error)
-})
-
-/**
- * The key of an object in the index `place`: tags first, then pinned notes, other notes, archived notes, each by the date of the last
- * edit, newest first.
- *
- * @param {Entity} entity
- * @returns {number | undefined} undefined: not in the index
- */
-export const placeOf = entity => {
-  if (!exists(entity)) return undefined
-  if (entity.type === "tag") return TAGS
-  if (entity.type !== "note") return undefined
-  const rank = valueOf(entity, "archived") ? 1e15 : valueOf(entity, "attributes.pinned") === true ? -1e15 : 0
-  return rank - (Date.parse(editedAt(entity).slice(0, 24)) || 0)
-}
-
-/** Updates the key `place` of all objects, one at a time, in the transaction that upgrades the database. */
-const placeAgain = objects => {
-  const request = objects.openCursor()
+/** Puts the objects of an earlier version into packs, in the transaction that upgrades the database. */
+const packObjects = (database, store) => {
+  const request = store.getAll()
   request.onsuccess = () => {
-    const cursor = request.result
-    if (!cursor) return
-    const {place: before, ...object} = cursor.value
-    const place = placeOf(object)
-    if (place !== before) cursor.update(place === undefined ? object : {...object, place})
-    cursor.continue()
+    database.deleteObjectStore("objects")
+    createPacks(database, request.result.map(({place, ...object}) => object))
   }
 }
 
@@ -77,7 +52,8 @@ const connect = async (name, lose) => {
   if (!globalThis.indexedDB) throw new StoreError("unavailable")
   const request = indexedDB.open(name, VERSION)
   request.onupgradeneeded = ({oldVersion}) => {
-    if (oldVersion) return placeAgain(request.transaction?.objectStore("objects"))
+    if (oldVersion) return packObjects(request.result, request.transaction?.objectStore("objects"))
+    createPacks(request.result)
     for (const store in KEYS) {
       const made = request.result.createObjectStore(store, {keyPath: KEYS[store], autoIncrement: !KEYS[store]})
       if (INDEXES[store]) made.createIndex(INDEXES[store], INDEXES[store])
@@ -100,6 +76,7 @@ class Transacting {
   clock = null
   digest = ""
   #inner
+  #packs
 
   constructor(inner) {
     this.#inner = inner
@@ -114,6 +91,7 @@ class Transacting {
     try {
       const result = await body(this)
       for (const task of this.atEnd) await task()
+      await this.#packs?.flush()
       await done
       return result
     } catch (thrown) {
@@ -130,41 +108,42 @@ class Transacting {
     return index ? from.index(index) : from
   }
 
-  get = (store, key) => resultOf(this.#from(store).get(key))
-  getAll = (store, range, most) => resultOf(this.#from(store).getAll(range, most))
-  getAllBy = (store, index, range, most) => resultOf(this.#from(store, index).getAll(range, most))
+  get packs() {
+    return this.#packs ??= new Packs(this.#from("objects"))
+  }
+
+  get = (store, key) => store === "objects" ? this.packs.get(key) : resultOf(this.#from(store).get(key))
+  getAll = store => store === "objects" ? this.packs.getAll() : resultOf(this.#from(store).getAll())
+  getAllBy = (store, index, range) => resultOf(this.#from(store, index).getAll(range))
   getAllKeys = (store, index) => resultOf(this.#from(store, index).getAllKeys())
   count = (store, range) => resultOf(this.#from(store).count(range))
 
   put(store, record, key) {
     const line = {store, key, record}
+    this.journal.push(line)
+    if (store === "objects") {
+      line.key = record.uniqueID
+      return this.packs.put(record)
+    }
     const request = this.#from(store).put(record, key)
     request.onsuccess = () => { line.key = request.result }
-    this.journal.push(line)
   }
 
-  add(store, record) {
-    const request = this.#from(store).add(record)
-    return new Promise((resolve, reject) => {
-      request.onsuccess = () => {
-        this.journal.push({store, key: request.result, record})
-        resolve(true)
-      }
-      request.onerror = event => {
-        if (request.error?.name !== "ConstraintError") return reject(request.error)
-        event.preventDefault() // Otherwise the transaction would be aborted.
-        resolve(false)
-      }
-    })
+  async addObjects(objects) {
+    const stored = await this.packs.add(objects)
+    this.journal.push(...objectLines(stored))
+    return stored
   }
 
   delete(store, key) {
-    this.#from(store).delete(key)
+    if (store === "objects") this.packs.delete(key)
+    else this.#from(store).delete(key)
     this.journal.push({store, key})
   }
 
   clear(store) {
-    this.#from(store).clear()
+    if (store === "objects") this.packs.clear()
+    else this.#from(store).clear()
     this.journal.push({store, key: null})
   }
 }
@@ -263,22 +242,20 @@ export class Database extends EventTarget {
   /** Reads everything, beginning with the notes that were edited last, here or on other devices, and their tags and attachments. */
   #load(show) {
     return this.transaction(MIRRORED, "readonly", async tx => {
-      const [bytes, tags, notes, ...small] = await Promise.all([
+      const [bytes, objects, ...small] = await Promise.all([
         tx.getAllKeys("bytes"),
-        tx.getAllBy("objects", "place", IDBKeyRange.upperBound(TAGS)),
-        tx.getAllBy("objects", "place", IDBKeyRange.lowerBound(TAGS, true), FIRST_NOTES),
+        tx.packs.first(FIRST_NOTES),
         ...SMALL.map(async store => linesOf(store, ...await Promise.all([tx.getAllKeys(store), tx.getAll(store)]))),
       ])
       const texts = small[SMALL.indexOf("unsent")].filter(({record}) => record.attribute === "text")
       const last = texts.sort((a, b) => a.record.clock > b.record.clock ? -1 : 1).slice(0, FIRST_NOTES)
-      notes.push(...(await Promise.all(last.map(({key: [id]}) => tx.get("objects", id)))).filter(Boolean))
-      const members = notes.flatMap(note => rawMembers(note, "attachments"))
+      objects.push(...(await Promise.all(last.map(({key: [id]}) => tx.get("objects", id)))).filter(Boolean))
+      const members = objects.flatMap(object => rawMembers(object, "attachments"))
       const attachments = await Promise.all(members.map(({id}) => tx.get("objects", id)))
-      const first = objectLines([...tags, ...notes, ...attachments.filter(Boolean)])
-      show([...small.flat(), ...linesOf("bytes", bytes, bytes), ...first])
-      for (let batch, last = ""; !batch || batch.length === BATCH; last = batch.at(-1)?.uniqueID) {
-        batch = await tx.getAll("objects", IDBKeyRange.lowerBound(last, true), BATCH)
-        show(objectLines(batch))
+      show([...small.flat(), ...linesOf("bytes", bytes, bytes), ...objectLines([...objects, ...attachments.filter(Boolean)])])
+      for (let packs, last; !packs || packs.length === BATCH; last = packs.at(-1)?.number) {
+        packs = await tx.packs.packs(last, BATCH)
+        show(objectLines(packs.flatMap(pack => pack.objects)))
       }
     })
   }

@@ -1,10 +1,9 @@
 // What is done inside of transactions: edits with their clocks, new notes, what the server acknowledged or sent, deletions.
 // Each function says which object stores its transaction needs. The object stores are described in types.d.ts.
 import {ClockSource, formatDate} from "../model/clock.js"
-import {ZERO, hashOf, hashOfDeleted, xor} from "../model/digest.js"
-import {exists, fold, foldDeleted} from "../model/entity.js"
+import {ZERO, exists, fold, foldDeleted, hashOf, hashOfDeleted, xor} from "../model/entity.js"
 import {derivedID} from "../model/hash.js"
-import {placeOf, StoreError} from "./database.js"
+import {StoreError} from "./database.js"
 
 /** The maximum number of earlier texts that one text names as what it descends from (protocol.md, Limits). */
 export const MAX_ANCESTORS = 16
@@ -120,10 +119,7 @@ const addToDigest = (tx, ...hashes) => {
 }
 
 /** The record of an object, with what is derived from it. */
-const recordOf = object => {
-  const place = placeOf(object)
-  return {...object, hash: exists(object) ? hashOf(object) : "", ...place !== undefined && {place}}
-}
+const recordOf = object => ({...object, hash: exists(object) ? hashOf(object) : ""})
 
 const put = (tx, before, object) => {
   const now = recordOf(object)
@@ -138,23 +134,29 @@ const put = (tx, before, object) => {
  *
  * @param {Transaction} tx
  * @param {Entity} incoming
- * @param {{isKnown?: boolean, isDeleted?: boolean}} expected `isKnown: false` if there is probably no such object, which is then
- *   stored without reading; `isDeleted: false` if there certainly is no such DeletedObject
+ * @param {boolean} [isDeleted] false if there certainly is no such DeletedObject
  * @returns {Promise<{before?: StoredObject, now?: StoredObject}>} `now` is missing if the object is deleted
  */
-export const putEntity = async (tx, incoming, {isKnown = true, isDeleted = true} = {}) => {
+export const putEntity = async (tx, incoming, isDeleted = true) => {
   const id = incoming.uniqueID
-  const [deleted, before] = await Promise.all([isDeleted && tx.get("deleted", id), isKnown && tx.get("objects", id)])
+  const [deleted, before] = await Promise.all([isDeleted && tx.get("deleted", id), tx.get("objects", id)])
   if (deleted) return {}
   const {type, fixed, registers} = before || incoming
   const now = {...before, uniqueID: id, type, fixed: {...fixed}, registers: {...registers}}
-  if (!isKnown) {
-    const record = recordOf(now)
-    if (!await tx.add("objects", record)) return putEntity(tx, incoming, {isDeleted})
-    addToDigest(tx, record.hash)
-    return {now: record}
-  }
   return {before, now: !before || fold(now, incoming) ? put(tx, before, now) : now}
+}
+
+/**
+ * Stores objects that are probably new, without looking for each of them. Needs `objects`, `meta`.
+ *
+ * @param {Transaction} tx
+ * @param {Entity[]} entities for which there certainly are no DeletedObjects
+ * @returns {Promise<Set<string>>} the IDs of those that were stored; others may exist
+ */
+export const addEntities = async (tx, entities) => {
+  const added = await tx.addObjects(entities.map(recordOf))
+  if (added.length) addToDigest(tx, ...added.map(object => object.hash))
+  return new Set(added.map(object => object.uniqueID))
 }
 
 /**

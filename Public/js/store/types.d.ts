@@ -30,11 +30,19 @@ interface DeletedObject {
 
 // Records of the database, by the name of their object store.
 
-/** `objects`: what the server acknowledged or sent. */
+/** `objects`: what the server acknowledged or sent. In the database, several objects are one record (packs.js). */
 interface StoredObject extends Entity {
   hash: string
+}
+
+/** A record of the object store `objects`. */
+interface Pack {
+  number: number
+  objects: StoredObject[]
+  /** Their IDs. */
+  ids: string[]
   /** The index of this name reads tags first, then pinned notes, notes, archived ones, each by the last edit, newest first. */
-  place?: number
+  places: number[]
 }
 
 /** `unsent`: an edit that the server has not acknowledged. */
@@ -193,7 +201,7 @@ interface NewNote {
 }
 
 // How the copy works. Opening it reads the small stores, tags, the 50 notes that were edited last and their attachments first, then
-// everything else, 500 objects at a time. While everything is read again, what is in memory stays. Haystacks of the search are built
+// everything else, 20 packs at a time. While everything is read again, what is in memory stays. Haystacks of the search are built
 // for 8 ms at a time while the browser is idle. A write resolves when it is on the disk. A lost connection is opened again, and the
 // transaction is tried again up to four times, after 0.2, 0.4, 0.8 and 1.6 s; the same when the disk is full, after half of the
 // bytes that the server has too were deleted, the least recently used first.
@@ -233,15 +241,15 @@ interface Transaction {
   clock: Promise<import("../model/clock.js").ClockSource> | null
   digest: string
   get(store: string, key: IDBValidKey): Promise<any>
-  getAll(store: string, range?: IDBKeyRange, most?: number): Promise<any[]>
-  /** By an index: `uniqueID` of `unsent`, `place` of `objects`. */
-  getAllBy(store: string, index: string, range: any, most?: number): Promise<any[]>
+  getAll(store: string): Promise<any[]>
+  /** By an index: `uniqueID` of `unsent`. */
+  getAllBy(store: string, index: string, range: any): Promise<any[]>
   /** In the order of an index: `lastUse` of `bytes`. */
   getAllKeys(store: string, index?: string): Promise<any[]>
   count(store: string, range?: IDBValidKey | IDBKeyRange): Promise<number>
   put(store: string, record: any, key?: IDBValidKey): void
-  /** Stores a record unless there is one with its key. Whether it was stored. */
-  add(store: string, record: any): Promise<boolean>
+  /** Stores objects unless they exist. Those that were stored. */
+  addObjects(objects: StoredObject[]): Promise<StoredObject[]>
   delete(store: string, key: IDBValidKey): void
   clear(store: string): void
 }

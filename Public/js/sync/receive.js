@@ -3,7 +3,7 @@
 import {emptyEntity, readState} from "../model/entity.js"
 import {successorOf} from "../model/marks.js"
 import {
-  MAX_ANCESTORS, clockIn, edit, forget, putDeleted, putEntity, rescueIn, rescueOf, stampAgain,
+  MAX_ANCESTORS, addEntities, clockIn, edit, forget, putDeleted, putEntity, rescueIn, rescueOf, stampAgain,
 } from "../store/records.js"
 import {compare, giveUp, markGiven} from "./relays.js"
 
@@ -55,14 +55,16 @@ export const receive = async (tx, copy, push, answer, sent) => {
   // The mirror tells what is probably new, so that the objects of a first sync need not be looked for one by one.
   const {objects, deleted} = copy.memory
   const deletedIDs = deleted.size < KEYS_PER_READ * incoming.length && new Set(await tx.getAllKeys("deleted"))
+  const isNew = ({uniqueID}) => !objects.has(uniqueID) && deletedIDs && !deletedIDs.has(uniqueID)
   const takeObject = async theirs => {
-    const id = theirs.uniqueID
-    const expected = {isKnown: objects.has(id), isDeleted: !deletedIDs || deletedIDs.has(id)}
-    const {before} = await foldIn(tx, theirs, expected)
+    const {before} = await putEntity(tx, theirs, !deletedIDs || deletedIDs.has(theirs.uniqueID))
     if (sync.reading && before) await compare(tx, before, theirs)
   }
   for (let at = 0; at < incoming.length; at += AT_ONCE) {
-    await Promise.all(incoming.slice(at, at + AT_ONCE).map(takeObject))
+    const some = incoming.slice(at, at + AT_ONCE)
+    for (const entity of some) observe(clock, entity)
+    const added = await addEntities(tx, some.filter(isNew))
+    await Promise.all(some.filter(({uniqueID}) => !added.has(uniqueID)).map(takeObject))
   }
   await retryFreedAttachments(tx, incoming, deletedObjects)
 
@@ -84,11 +86,9 @@ export const receive = async (tx, copy, push, answer, sent) => {
   return {refusedClocks, hasNewEdits}
 }
 
-/** Folds an object in, and keeps this device's clock ahead of its clocks. */
-const foldIn = async (tx, entity, expected = {}) => {
-  const clock = await clockIn(tx)
-  for (const [, stamp] of Object.values(entity.registers)) clock.observe(stamp)
-  return putEntity(tx, entity, expected)
+/** Keeps this device's clock ahead of an object's clocks. */
+const observe = (clock, {registers}) => {
+  for (const [, stamp] of Object.values(registers)) clock.observe(stamp)
 }
 
 // The quota (protocol.md, Quota)
@@ -230,7 +230,10 @@ const takePartReceipt = async (tx, {uniqueID, type, made, edits}, {status, probl
       tx.put("unsent", refusal ? without([clock]) : descent)
     }
   }
-  if (isAnyAcknowledged) await foldIn(tx, acknowledged)
+  if (isAnyAcknowledged) {
+    observe(await clockIn(tx), acknowledged)
+    await putEntity(tx, acknowledged)
+  }
   return refusedClocks
 }
 

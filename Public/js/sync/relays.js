@@ -55,7 +55,7 @@ export const nextRelays = async (tx, mostObjects) => {
   const parts = []
   const deletions = []
   await Promise.all((await tx.getAll("relays")).map(async ({uniqueID, type, attributes, fixed, texts = []}) => {
-    const {hash, place, ...standing} = await tx.get(type === DELETED ? "deleted" : "objects", uniqueID)
+    const {hash, ...standing} = await tx.get(type === DELETED ? "deleted" : "objects", uniqueID)
     if (type === DELETED) return deletions.push(standing)
     const {registers} = standing
     const made = fixed ? {uniqueID, type, fixed: standing.fixed} : undefined

@@ -1,5 +1,5 @@
 // Rounds of sync: each sends a push and takes a page (protocol.md, Sync cycle), until nothing is left on either side.
-import {ZERO} from "../model/digest.js"
+import {ZERO} from "../model/entity.js"
 import {takeDeletions} from "../store/records.js"
 import {Problem} from "./http.js"
 import {NOTHING, changesOf, firstOf, isEmpty, partsIn, sendTexts} from "./push.js"

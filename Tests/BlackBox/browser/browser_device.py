@@ -166,8 +166,8 @@ class BrowserDevice:
         """What the server acknowledged or sent, from IndexedDB."""
         found = self.app.page.evaluate(READ_DATABASE, ["objects", "deleted"])
         copy = LocalCopy()
-        for unique_id, record in found["objects"]:
-            entity = copy.entity(record["type"], unique_id)
+        for record in (record for _, pack in found["objects"] for record in pack["objects"]):
+            entity = copy.entity(record["type"], record["uniqueID"])
             entity.fixed = dict(record["fixed"])
             entity.registers = {name: (value, clock) for name, (value, clock) in record["registers"].items()}
         for unique_id, deleted in found["deleted"]:

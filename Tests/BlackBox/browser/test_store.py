@@ -143,6 +143,70 @@ def test_the_digest_is_updated_with_the_data(tab: StoreTab) -> None:
     assert shown["token"] == "abc" and shown["tags"] == 1
 
 
+PACKS = """
+    const node = "9f86d081884c7d65", stores = ["objects", "deleted", "meta"]
+    const idOf = n => `5f0c5a1e-6d0b-4c8e-9d3a-${String(n).padStart(12, "0")}`
+    const noteOf = (n, text, minute = 0) => ({uniqueID: idOf(n), type: "note", fixed: {creationDate: "2026-11-21T08:40:00.000Z"},
+      registers: {text: [text, `2026-11-21T08:${40 + minute}:00.000Z-0000-${node}`]}})
+    const change = body => copy.transaction(stores, "readwrite", body)
+    const packs = () => copy.transaction(["objects"], "readonly", tx => tx.packs.packs())
+    const isSound = async () => {
+      const all = await packs(), objects = all.flatMap(pack => pack.objects), {xor, ZERO, hashOf} = await import("/js/model/entity.js")
+      const {digest} = await copy.transaction(["meta"], "readonly", tx => tx.get("meta", "sync"))
+      const ids = JSON.stringify(objects.map(object => object.uniqueID).sort())
+      return all.every(pack => pack.objects.length < 26 && JSON.stringify(pack.ids) === JSON.stringify(pack.objects.map(one => one.uniqueID))
+        && (pack.objects.length === 1 || pack.objects.reduce((sum, one) => sum + one.registers.text[0].length, 0) <= 32_768))
+        && ids === JSON.stringify([...copy.memory.objects.keys()].sort())
+        && objects.every(one => one.hash === hashOf(one) && JSON.stringify(copy.memory.objects.get(one.uniqueID)) === JSON.stringify(one))
+        && digest === objects.reduce((sum, one) => xor(sum, one.hash), ZERO)
+    }
+"""
+
+
+def test_objects_are_stored_in_packs(tab: StoreTab) -> None:
+    """Each record has at most 25 objects and 32,768 characters, or one larger object. Other objects of a changed pack are not changed."""
+    shown = tab.run(PACKS + """
+        const sizes = [], sound = []
+        const show = async () => { sizes.push((await packs()).map(pack => pack.objects.length)); sound.push(await isSound()) }
+        const notes = Array.from({length: 60}, (_, n) => noteOf(n, n === 30 ? "x".repeat(40_000) : `note ${n}`))
+        await change(tx => records.addEntities(tx, notes))
+        await show()
+        // New texts, one of which is too large for its pack, and a new note.
+        await change(tx => Promise.all([noteOf(1, "again", 1), noteOf(2, "y".repeat(33_000), 1), noteOf(26, "z", 1), noteOf(99, "new")]
+          .map(note => records.putEntity(tx, note))))
+        await show()
+        await change(tx => Promise.all([30, 3, 26].map(n => records.putDeleted(tx, {uniqueID: idOf(n), objectType: "note"}))))
+        sizes.push((await packs()).map(pack => pack.objects.length))
+        return {sizes, sound, texts: [1, 2, 3, 26, 99].map(n => copy.note(idOf(n))?.text.slice(0, 5) ?? null)}
+    """)
+    assert shown["sizes"] == [[25, 5, 1, 25, 4], [2, 5, 1, 25, 4, 1, 22, 1], [2, 4, 25, 4, 1, 21, 1]]
+    assert shown["sound"] == [True, True]
+    assert shown["texts"] == ["again", "yyyyy", None, None, "new"]
+    tab.reload()
+    assert tab.run("return copy.notes().length") == 58
+
+
+def test_objects_that_exist_are_not_stored_again(tab: StoreTab) -> None:
+    """As when another tab has stored them, and this tab has not read them yet, or when the same transaction has changed them."""
+    shown = tab.run(PACKS + """
+        await change(tx => records.addEntities(tx, [noteOf(1, "one"), noteOf(2, "two")]))
+        const added = []
+        const take = (tx, ...notes) => records.addEntities(tx, notes).then(async ids => {
+          added.push(ids.size)
+          for (const note of notes) if (!ids.has(note.uniqueID)) await records.putEntity(tx, note)
+        })
+        await change(tx => take(tx, noteOf(2, "older", -1), noteOf(3, "three")))
+        await change(async tx => {
+          await records.putEntity(tx, noteOf(4, "four"))
+          await records.putEntity(tx, noteOf(1, "newer", 1))
+          await take(tx, noteOf(4, "later", 1), noteOf(5, "five"), noteOf(1, "older", -1))
+          await records.putEntity(tx, noteOf(5, "changed", 1))
+        })
+        return {added, sound: await isSound(), texts: [1, 2, 3, 4, 5].map(n => copy.note(idOf(n)).text)}
+    """)
+    assert shown == {"added": [0, 1], "sound": True, "texts": ["newer", "two", "three", "later", "changed"]}
+
+
 def test_errors_of_a_newer_database_and_a_missing_one(browser: Browser, pages: str) -> None:
     context = browser.new_context()
     page = context.new_page()
@@ -169,7 +233,7 @@ def test_a_tab_closes_its_database_for_a_newer_version(tab: StoreTab) -> None:
     tab.run("globalThis.received = []; copy.addEventListener('trouble', ({detail}) => received.push(detail.slug))")
     tab.another().run("""
         await new Promise((resolve, reject) => {
-          const request = indexedDB.open("hesper", 3)
+          const request = indexedDB.open("hesper", 4)
           request.onsuccess = () => { request.result.close(); resolve() }
           request.onerror = request.onblocked = reject
         })
@@ -178,19 +242,20 @@ def test_a_tab_closes_its_database_for_a_newer_version(tab: StoreTab) -> None:
     assert tab.run("return thrown(() => copy.createNote({text: 'late'}))") == "newer-version"
 
 
-def test_a_database_of_version_1_is_upgraded(browser: Browser, pages: str) -> None:
-    """Its notes were in the order of their sort dates. Nothing is lost, also while the database is open in another tab."""
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_database_of_an_earlier_version_is_upgraded(browser: Browser, pages: str, version: int) -> None:
+    """Each object was a record; in version 1, the index had them in the order of their sort dates. Nothing is lost, also while the
+    database is open in another tab."""
     context = browser.new_context()
     other = context.new_page()
     other.goto(pages)
-    other.evaluate("""async () => {
-        const {fold, readState} = await import("/js/model/entity.js")
+    other.evaluate("""async version => {
         const keys = {
           objects: "uniqueID", deleted: "uniqueID", unsent: ["uniqueID", "attribute"], made: "uniqueID", deletions: "uniqueID",
           bytes: "uniqueID", uploads: "uniqueID", shelf: null, notices: null, relays: null, meta: null,
         }
         const indexes = {objects: "place", unsent: "uniqueID", bytes: "lastUse"}
-        const request = indexedDB.open("hesper", 1)
+        const request = indexedDB.open("hesper", version)
         request.onupgradeneeded = () => {
           for (const store in keys) {
             const made = request.result.createObjectStore(store, {keyPath: keys[store], autoIncrement: !keys[store]})
@@ -217,7 +282,7 @@ def test_a_database_of_version_1_is_upgraded(browser: Browser, pages: str) -> No
         put("meta", {token: "t", digest: "d"}, "sync")
         await new Promise(resolve => { tx.oncomplete = resolve })
         opened.onversionchange = () => opened.close()
-    }""")
+    }""", version)
     tab = StoreTab(context, pages, sign_in=False)
     found = tab.run("""
         const stores = ["objects", "unsent", "bytes", "meta"]
@@ -225,12 +290,12 @@ def test_a_database_of_version_1_is_upgraded(browser: Browser, pages: str) -> No
           notes: copy.notes().map(id => copy.note(id).text), archived: copy.notes({archived: true}).length, email: copy.session.account.email,
           tags: copy.tags().map(tag => tag.name), bytes: await (await copy.bytes("c0000000-0000-4000-8000-000000000000")).text(),
           counts: await Promise.all(stores.map(async store => (await raw(copy, store)).length)),
-          places: (await copy.transaction(["objects"], "readonly", tx => tx.getAllBy("objects", "place", null))).map(one => one.uniqueID[0]),
+          first: (await copy.transaction(["objects"], "readonly", tx => tx.packs.first(99))).map(one => one.uniqueID[0]),
           hashes: (await raw(copy, "objects")).map(one => one.hash).join(""),
         }
     """)
     assert found["notes"] == ["note 7, unsent", *[f"note {n}" for n in (1, 2, 3, 4, 6)], ""]
-    assert found["places"] == list("a12346785")
+    assert found["first"] == list("a12346785")
     assert found["hashes"] == "12345678a" and found["counts"] == [10, 1, 1, 2]
     assert (found["archived"], found["email"], found["tags"], found["bytes"]) == (1, "a@b.de", ["x"], "bytes")
     context.close()

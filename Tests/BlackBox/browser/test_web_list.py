@@ -118,8 +118,8 @@ def test_the_edited_order_shows_before_everything_is_loaded(shelf):
     device.sync()
     app.expect_titles("Cherry again", "Apple", "Date", "Banana")
     app.wait_synced()
-    places = app.run("return copy.transaction(['objects'], 'readonly', tx => tx.getAllBy('objects', 'place', null))")
-    assert [place["registers"]["text"][0].split("\n")[0].strip("# ") for place in places] == ["Cherry again", "Apple", "Date", "Banana"]
+    first = app.run("return copy.transaction(['objects'], 'readonly', tx => tx.packs.first(4))")
+    assert [note["registers"]["text"][0].split("\n")[0].strip("# ") for note in first] == ["Cherry again", "Apple", "Date", "Banana"]
 
 
 # Search

@@ -109,7 +109,7 @@ def test_two_tabs_never_create_the_same_clock(signed_up: App):
         """const {result} = await new Promise(done => { indexedDB.open("hesper").onsuccess = event => done(event.target) })
         const objects = await new Promise(done => { result.transaction("objects").objectStore("objects").getAll().onsuccess = event => done(event.target.result) })
         result.close()
-        return objects.flatMap(one => Object.values(one.registers).map(([, clock]) => clock))"""
+        return objects.flatMap(pack => pack.objects).flatMap(one => Object.values(one.registers).map(([, clock]) => clock))"""
     )
     assert len(clocks) == len(set(clocks)) == 100
     for tab in (one, other):
