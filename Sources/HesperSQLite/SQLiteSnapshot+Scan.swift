@@ -30,7 +30,7 @@ extension SQLiteSnapshot {
             // A copy, because each access to an element of the array would retain and release its statement.
             var cursor = cursors[index]
             while true {
-                guard try cursor.give(body) else { return }
+                guard try cursor.give(body, withID: scan.needsIDs) else { return }
                 guard try cursor.advance() else {
                     cursors.remove(at: index)
                     break
@@ -114,12 +114,13 @@ private struct ScanCursor {
         return true
     }
 
-    func give(_ body: (ScanRow) throws -> Bool) throws -> Bool {
+    func give(_ body: (ScanRow) throws -> Bool, withID: Bool) throws -> Bool {
         guard isDeleted else {
             return try body(
                 ScanRow(
-                    kind: .object(try rows.section(1)), sequence: sequence, idBytes: rows.bytes(2), body: rows.bytes(3))
-            )
+                    kind: .object(try rows.section(1)), sequence: sequence,
+                    idBytes: withID ? rows.bytes(2) : UnsafeRawBufferPointer(start: nil, count: 0),
+                    body: rows.bytes(3)))
         }
         return try rows.deletedObject(id: try rows.id(1), from: 2).body.withUnsafeBytes {
             try body(ScanRow(kind: .deletedObject, sequence: sequence, idBytes: rows.bytes(1), body: $0))

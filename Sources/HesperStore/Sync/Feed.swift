@@ -143,6 +143,7 @@ public struct Feed: Sendable {
         var isFull = false
         var last: Int64?
         var scan = scan
+        scan.needsIDs = !known.isEmpty
         // The objects in `known` are left out of the page, if the scan returns them. So the scan reads as many rows as there are
         // such objects and free places on the page. One additional row shows whether there is another page.
         scan.limit = known.count + max(limit - page.size.objects, 0) + 1
