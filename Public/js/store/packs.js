@@ -29,8 +29,8 @@ const placeOf = entity => {
   return rank - (Date.parse(editedAt(entity).slice(0, 24)) || 0)
 }
 
-const charactersOf = ({registers}) => Object.values(registers)
-  .reduce((sum, [value]) => sum + (typeof value === "string" ? value : JSON.stringify(value ?? null)).length, 0)
+const charactersOf = ({fixed, registers}) => [...Object.values(fixed), ...Object.values(registers).map(([value]) => value)]
+  .reduce((sum, value) => sum + (typeof value === "string" ? value : JSON.stringify(value ?? null)).length, 0)
 
 /** Divides objects into packs. */
 const divide = objects => {

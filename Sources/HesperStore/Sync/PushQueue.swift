@@ -41,12 +41,16 @@ public final class PushQueue: Sendable {
         let start = ContinuousClock.now
     }
 
-    /// - Parameter committed: called after each commit with the new heads of the scopes that the commit changed.
-    public init(store: any Store, committed: @escaping @Sendable ([ScopeHead]) -> Void = { _ in }) {
+    /// - Parameters:
+    ///   - writers: the maximum number of concurrent commits. Nil means the number of writers of the store.
+    ///   - committed: called after each commit with the new heads of the scopes that the commit changed.
+    public init(
+        store: any Store, writers: Int? = nil, committed: @escaping @Sendable ([ScopeHead]) -> Void = { _ in }
+    ) {
         self.store = store
         self.committed = committed
         slow = SlowScopes()
-        state = NIOLockedValueBox(State(writers: store.writers, slow: slow))
+        state = NIOLockedValueBox(State(writers: writers ?? store.writers, slow: slow))
     }
 
     /// The number of submitted jobs, for tests.

@@ -365,6 +365,8 @@ class App:
     def wait_synced(self, seconds: float = 60) -> None:
         """Waits until all is sent and fetched, the digests are equal, and the app shows it."""
         self.wait_saved()
+        # A click may have begun a transaction. This one begins after it has ended.
+        self.run("await copy.transaction(['unsent', 'made', 'deletions'], 'readonly', tx => tx.count('unsent'))")
         self.wait_for(
             "engine.status.phase === 'synced' && engine.status.identical && copy.unsentCount() === 0", seconds=seconds
         )
