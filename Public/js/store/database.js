@@ -51,15 +51,19 @@ const packObjects = (database, store) => {
 const connect = async (name, lose) => {
   if (!globalThis.indexedDB) throw new StoreError("unavailable")
   const request = indexedDB.open(name, VERSION)
+  /** @type {IDBTransaction | null} */
+  let upgrade = null
   request.onupgradeneeded = ({oldVersion}) => {
-    if (oldVersion) return packObjects(request.result, request.transaction?.objectStore("objects"))
+    upgrade = request.transaction
+    if (oldVersion) return packObjects(request.result, upgrade?.objectStore("objects"))
     createPacks(request.result)
     for (const store in KEYS) {
       const made = request.result.createObjectStore(store, {keyPath: KEYS[store], autoIncrement: !KEYS[store]})
       if (INDEXES[store]) made.createIndex(INDEXES[store], INDEXES[store])
     }
   }
-  const connection = await resultOf(request)
+  // If an upgrade fails, for example because the disk is full, only the error of its transaction names the reason.
+  const connection = await resultOf(request).catch(error => { throw upgrade?.error ?? error })
   // When the person clears the site's data, and when a newer version of the app is opened in another tab.
   connection.onclose = lose
   connection.onversionchange = () => {
@@ -188,6 +192,7 @@ export class Database extends EventTarget {
   /** See `LocalCopy`. After a lost connection or a full disk it is tried again. */
   async transaction(stores, mode, body, source = "sync", tries = 0) {
     const opening = this.#opening ??= connect(this.#name, this.#lose)
+    opening.catch(() => { if (this.#opening === opening) this.#opening = undefined })
     try {
       const tx = new Transacting((await opening).transaction(stores, mode, {durability: "strict"}))
       const result = await tx.run(body)
@@ -254,7 +259,7 @@ export class Database extends EventTarget {
       const attachments = await Promise.all(members.map(({id}) => tx.get("objects", id)))
       show([...small.flat(), ...linesOf("bytes", bytes, bytes), ...objectLines([...objects, ...attachments.filter(Boolean)])])
       for (let packs, last; !packs || packs.length === BATCH; last = packs.at(-1)?.number) {
-        packs = await tx.packs.packs(last, BATCH)
+        packs = await tx.packs.read(last, BATCH)
         show(objectLines(packs.flatMap(pack => pack.objects)))
       }
     })

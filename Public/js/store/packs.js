@@ -1,12 +1,12 @@
-// The object store `objects`. Its records are packs of objects, because IndexedDB takes as long for a small record as for a large one:
-// in packs, a first sync is stored in a quarter of the time (docs/decisions/0082).
+// The object store `objects`. Each record is a pack: an array of objects with their IDs. IndexedDB needs almost the same time for a
+// small record as for a large one, so storing a first sync in packs takes a quarter of the time (docs/decisions/0082).
 import {editedAt, exists, valueOf} from "../model/entity.js"
 
-/** The maximum number of objects in a pack. An edit of one of them writes the pack again. */
-const MOST_OBJECTS = 25
-/** The maximum number of characters of the values in a pack of several objects. */
-const MOST_CHARACTERS = 32_768
-/** In the index `places`, tags come up to here, notes after it. */
+/** The maximum number of objects in a pack. When one of them changes, the whole pack is written. */
+const MAX_OBJECTS = 25
+/** The maximum number of characters in the values of a pack. A larger object has a pack of its own. */
+const MAX_CHARACTERS = 32_768
+/** The key of tags in the index `places`. The keys of notes are greater. */
 const TAGS = -8e15
 
 export const resultOf = request => new Promise((resolve, reject) => {
@@ -41,7 +41,7 @@ const divide = objects => {
   let characters = 0
   for (const object of objects) {
     const own = charactersOf(object)
-    if (!last.length || last.length === MOST_OBJECTS || characters + own > MOST_CHARACTERS) {
+    if (!last.length || last.length === MAX_OBJECTS || characters + own > MAX_CHARACTERS) {
       packs.push(last = [])
       characters = 0
     }
@@ -51,8 +51,8 @@ const divide = objects => {
   return packs
 }
 
-/** The record of a pack; without a number, that of a new one. */
-const recordOf = (objects, number) => ({
+/** The record of a pack. Without a number, it is the record of a new pack. */
+const packRecord = (objects, number) => ({
   ...number !== undefined && {number}, objects, ids: objects.map(object => object.uniqueID),
   places: objects.map(placeOf).filter(place => place !== undefined),
 })
@@ -62,36 +62,45 @@ export const createPacks = (database, objects = []) => {
   const store = database.createObjectStore("objects", {keyPath: "number", autoIncrement: true})
   store.createIndex("ids", "ids", {unique: true, multiEntry: true})
   store.createIndex("places", "places", {multiEntry: true})
-  for (const pack of divide(objects)) store.add(recordOf(pack))
+  for (const pack of divide(objects)) store.add(packRecord(pack))
 }
 
-/** The objects of one transaction. Changes are written by `flush`. */
+/** Reads and changes objects in one transaction. `flush` writes the changes. */
 export class Packs {
   #store
   /** The changed objects by ID; null: deleted. */
   #changed = new Map()
+  /** The numbers of packs by the IDs of their objects, as promises. */
+  #numbers = new Map()
+  /** The objects of packs by their numbers, as promises. */
+  #contents = new Map()
 
   /** @param {IDBObjectStore} store */
   constructor(store) {
     this.#store = store
   }
 
-  #packOf = id => resultOf(this.#store.index("ids").get(id))
-
-  async get(id) {
-    if (!this.#changed.has(id)) {
-      const pack = await this.#packOf(id)
-      if (!this.#changed.has(id)) return pack?.objects.find(object => object.uniqueID === id)
-    }
-    return this.#changed.get(id) ?? undefined
+  #once(map, key, read) {
+    if (!map.has(key)) map.set(key, read())
+    return map.get(key)
   }
 
-  /** Packs in the order of their numbers, after the pack `after`. */
-  packs = (after = 0, most) => resultOf(this.#store.getAll(IDBKeyRange.lowerBound(after, true), most))
+  #numberOf = id => this.#once(this.#numbers, id, () => resultOf(this.#store.index("ids").getKey(id)))
+  #objectsOf = number => this.#once(this.#contents, number, async () => (await resultOf(this.#store.get(number))).objects)
+
+  async get(id) {
+    const number = await this.#numberOf(id)
+    const objects = number === undefined ? [] : await this.#objectsOf(number)
+    if (this.#changed.has(id)) return this.#changed.get(id) ?? undefined
+    return objects.find(object => object.uniqueID === id)
+  }
+
+  /** At most `most` packs whose numbers are greater than `after`, in the order of their numbers. */
+  read = (after = 0, most) => resultOf(this.#store.getAll(IDBKeyRange.lowerBound(after, true), most))
 
   async getAll() {
     await this.flush()
-    return (await this.packs()).flatMap(pack => pack.objects)
+    return (await this.read()).flatMap(pack => pack.objects)
   }
 
   /** All tags, then the first `most` notes, in the order of the index. */
@@ -117,20 +126,20 @@ export class Packs {
   }
 
   clear() {
-    this.#changed.clear()
+    for (const map of [this.#changed, this.#numbers, this.#contents]) map.clear()
     this.#store.clear()
   }
 
   /**
-   * Stores objects in new packs. If a pack would contain an object that exists, none of its objects are stored.
+   * Stores objects in new packs. If one object of a pack exists already, no object of this pack is stored.
    *
    * @param {StoredObject[]} objects
-   * @returns {Promise<StoredObject[]>} those that were stored
+   * @returns {Promise<StoredObject[]>} the stored objects
    */
   async add(objects) {
     const packs = divide(objects.filter(object => !this.#changed.has(object.uniqueID)))
     const stored = await Promise.all(packs.map(pack => new Promise((resolve, reject) => {
-      const request = this.#store.add(recordOf(pack))
+      const request = this.#store.add(packRecord(pack))
       request.onsuccess = () => resolve(pack)
       request.onerror = event => {
         if (request.error?.name !== "ConstraintError") return reject(request.error)
@@ -138,25 +147,29 @@ export class Packs {
         resolve([])
       }
     })))
+    for (const object of stored.flat()) this.#numbers.delete(object.uniqueID)
     return stored.flat()
   }
 
-  /** Writes the changed objects: each pack once, new objects in new packs. */
+  /** Writes the changed objects. Each pack is written once, and new objects are stored in new packs. */
   async flush() {
     const changed = new Map(this.#changed)
     this.#changed.clear()
-    const found = await Promise.all([...changed.keys()].map(this.#packOf))
-    const packs = new Map(found.filter(Boolean).map(pack => [pack.number, pack.objects]))
+    const numbers = new Set(await Promise.all([...changed.keys()].map(this.#numberOf)))
+    numbers.delete(undefined)
+    const packs = await Promise.all([...numbers].map(async number => ({number, before: await this.#objectsOf(number)})))
+    this.#numbers.clear()
+    this.#contents.clear()
     const added = []
-    for (const [number, before] of packs) {
+    for (const {number, before} of packs) {
       const now = before.map(object => changed.has(object.uniqueID) ? changed.get(object.uniqueID) : object)
       for (const object of before) changed.delete(object.uniqueID)
       const [kept, ...others] = divide(now.filter(Boolean))
-      if (kept) this.#store.put(recordOf(kept, number))
+      if (kept) this.#store.put(packRecord(kept, number))
       else this.#store.delete(number)
       added.push(...others)
     }
     added.push(...divide([...changed.values()].filter(Boolean)))
-    for (const pack of added) this.#store.add(recordOf(pack))
+    for (const pack of added) this.#store.add(packRecord(pack))
   }
 }

@@ -147,11 +147,11 @@ export const putEntity = async (tx, incoming, isDeleted = true) => {
 }
 
 /**
- * Stores objects that are probably new, without looking for each of them. Needs `objects`, `meta`.
+ * Stores objects that are probably new, without looking each of them up. Needs `objects`, `meta`.
  *
  * @param {Transaction} tx
- * @param {Entity[]} entities for which there certainly are no DeletedObjects
- * @returns {Promise<Set<string>>} the IDs of those that were stored; others may exist
+ * @param {Entity[]} entities objects that certainly have no DeletedObject
+ * @returns {Promise<Set<string>>} the IDs of the stored objects. An object that was not stored may exist already.
  */
 export const addEntities = async (tx, entities) => {
   const added = await tx.addObjects(entities.map(recordOf))

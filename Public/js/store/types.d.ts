@@ -30,7 +30,7 @@ interface DeletedObject {
 
 // Records of the database, by the name of their object store.
 
-/** `objects`: what the server acknowledged or sent. In the database, several objects are one record (packs.js). */
+/** `objects`: what the server acknowledged or sent. In the database, a record contains several objects (packs.js). */
 interface StoredObject extends Entity {
   hash: string
 }
@@ -248,7 +248,7 @@ interface Transaction {
   getAllKeys(store: string, index?: string): Promise<any[]>
   count(store: string, range?: IDBValidKey | IDBKeyRange): Promise<number>
   put(store: string, record: any, key?: IDBValidKey): void
-  /** Stores objects unless they exist. Those that were stored. */
+  /** Stores new objects. Returns the stored ones: an object that exists already is not stored, nor are others of its pack. */
   addObjects(objects: StoredObject[]): Promise<StoredObject[]>
   delete(store: string, key: IDBValidKey): void
   clear(store: string): void

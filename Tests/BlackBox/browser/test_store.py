@@ -149,7 +149,7 @@ PACKS = """
     const noteOf = (n, text, minute = 0) => ({uniqueID: idOf(n), type: "note", fixed: {creationDate: "2026-11-21T08:40:00.000Z"},
       registers: {text: [text, `2026-11-21T08:${40 + minute}:00.000Z-0000-${node}`]}})
     const change = body => copy.transaction(stores, "readwrite", body)
-    const packs = () => copy.transaction(["objects"], "readonly", tx => tx.packs.packs())
+    const packs = () => copy.transaction(["objects"], "readonly", tx => tx.packs.read())
     const isSound = async () => {
       const all = await packs(), objects = all.flatMap(pack => pack.objects), {xor, ZERO, hashOf} = await import("/js/model/entity.js")
       const {digest} = await copy.transaction(["meta"], "readonly", tx => tx.get("meta", "sync"))
@@ -187,7 +187,7 @@ def test_objects_are_stored_in_packs(tab: StoreTab) -> None:
 
 
 def test_objects_that_exist_are_not_stored_again(tab: StoreTab) -> None:
-    """As when another tab has stored them, and this tab has not read them yet, or when the same transaction has changed them."""
+    """Another tab may have stored them before this tab has read them, or the same transaction may have changed them."""
     shown = tab.run(PACKS + """
         await change(tx => records.addEntities(tx, [noteOf(1, "one"), noteOf(2, "two")]))
         const added = []
@@ -298,6 +298,49 @@ def test_a_database_of_an_earlier_version_is_upgraded(browser: Browser, pages: s
     assert found["first"] == list("a12346785")
     assert found["hashes"] == "12345678a" and found["counts"] == [10, 1, 1, 2]
     assert (found["archived"], found["email"], found["tags"], found["bytes"]) == (1, "a@b.de", ["x"], "bytes")
+    context.close()
+
+
+def test_an_upgrade_with_a_full_disk_loses_nothing(browser: Browser, pages: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(pages)
+    session = context.new_cdp_session(page)
+    session.send("Storage.overrideQuotaForOrigin", {"origin": pages, "quotaSize": 20 << 20})
+    page.evaluate("""async () => {
+        const stores = ["objects", "deleted", "unsent", "made", "deletions", "bytes", "uploads", "shelf", "notices", "relays", "meta"]
+        const request = indexedDB.open("hesper", 2)
+        request.onupgradeneeded = () => { for (const store of stores) request.result.createObjectStore(store, {autoIncrement: true}) }
+        await new Promise(resolve => { request.onsuccess = resolve })
+        const write = (store, records) => new Promise(resolve => {
+          const tx = request.result.transaction([store], "readwrite")
+          for (const record of records) tx.objectStore(store).put(record)
+          tx.oncomplete = () => resolve(true)
+          tx.onabort = () => resolve(false)
+        })
+        const random = length => Array.from(crypto.getRandomValues(new Uint8Array(length)), byte => String.fromCharCode(33 + byte % 90)).join("")
+        await write("objects", Array.from({length: 4000}, (_, n) => ({
+          uniqueID: `5f0c5a1e-6d0b-4c8e-9d3a-${String(n).padStart(12, "0")}`, type: "note", hash: "0", place: -n,
+          fixed: {creationDate: "2026-11-21T08:40:00.000Z"},
+          registers: {text: [random(1000), "2026-11-21T08:40:00.000Z-0000-9f86d081884c7d65"]},
+        })))
+        let left = 1000
+        for (const length of [60_000, 6_000]) while (left-- && await write("uploads", [random(length)])) {}
+        request.result.close()
+    }""")
+    opening = """async () => {
+        const {Copy} = await import("/js/store/copy.js")
+        try { const copy = await Copy.open(); await copy.loaded; return copy.memory.objects.size } catch (error) { return error.slug }
+    }"""
+    page.reload()
+    assert page.evaluate(opening) == "full"
+    session.send("Storage.overrideQuotaForOrigin", {"origin": pages})
+    # The browser caches the available space.
+    for _ in range(30):
+        if (found := page.evaluate(opening)) != "full":
+            break
+        page.wait_for_timeout(1000)
+    assert found == 4000
     context.close()
 
 
