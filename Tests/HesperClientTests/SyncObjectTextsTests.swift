@@ -374,6 +374,23 @@ struct SyncObjectTextsTests {
         #expect(try other.text(id, "texts.method") == "Boil.")
     }
 
+    /// The server was updated while its earlier version responded.
+    @Test func aSyncThatIsRequestedDuringARequestAsksForTheFeaturesAgain() throws {
+        let one = try world.device()
+        world.server.lacksObjectTexts = true
+        one.intercept = { request, respond in
+            let response = respond()
+            guard request.path == "/v1/server", world.server.lacksObjectTexts else { return .success(response) }
+            world.server.lacksObjectTexts = false
+            #expect(throws: Never.self) { _ = try one.database.write { try one.core.step(.syncNow, $0) } }
+            return .success(response)
+        }
+        _ = try one.makeDish(["texts.method": "Boil."])
+        try one.sync()
+        #expect(one.core.progress.missingFeatures.isEmpty)
+        #expect(try one.database.read { try $0.pendingCounts().toSend } == 0)
+    }
+
     /// A device that needs none of the features does not ask.
     @Test func featuresAreReadOnlyIfTheyAreNeeded() throws {
         let one = try world.device()

@@ -354,6 +354,26 @@ struct SyncTests {
         #expect(try one.notes().count == 2)
     }
 
+    /// Otherwise, a caller of `syncNow` would not receive what another device had sent before the call.
+    @Test func aSyncThatIsRequestedDuringARequestSendsAnother() throws {
+        let world = SyncWorld()
+        let (one, other) = (try world.device(), try world.device())
+        var isFirst = true
+        one.intercept = { _, respond in
+            let response = respond()
+            guard isFirst else { return .success(response) }
+            isFirst = false
+            do {
+                _ = try other.makeNote("Soup")
+                try other.sync()
+                _ = try one.database.write { try one.core.step(.syncNow, $0) }
+            } catch { Issue.record(error) }
+            return .success(response)
+        }
+        try one.sync()
+        #expect(try one.notes().values.sorted() == ["Soup"])
+    }
+
     @Test func editsBeforeSigningInKeepTheirClocks() throws {
         let world = SyncWorld()
         let device = try SyncDevice(world, seed: 1)

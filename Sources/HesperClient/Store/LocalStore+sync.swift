@@ -123,7 +123,8 @@ extension LocalStore {
     public var statuses: AsyncStream<SyncStatus> { runner.statuses }
 
     /// Syncs now, without waiting for a scheduled retry. Returns when nothing is left to send or fetch, when sync
-    /// cannot continue (``SyncStatus/Phase/waiting`` or ``SyncStatus/Phase/offline``), or when `deadline` has passed.
+    /// cannot continue (``SyncStatus/Phase/waiting`` or ``SyncStatus/Phase/offline``), or when `deadline` has passed. If
+    /// the phase is then ``SyncStatus/Phase/synced``, this device has all changes that other devices had sent before the call.
     /// - Parameter deadline: the maximum duration of the call.
     /// - Returns: the status at the end.
     @discardableResult

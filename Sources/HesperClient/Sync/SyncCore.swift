@@ -73,6 +73,7 @@ package struct SyncCore: Sendable {
     private var idlePolls = 0
     /// The time of the next sync if nothing happens and no event stream is open.
     private var nextPoll = Timestamp(clamping: 0)
+    /// Whether the user has requested to sync since the last request was sent.
     private var isAsked = false
     private var stream = Stream()
     /// The time of the last step.
@@ -210,7 +211,13 @@ package struct SyncCore: Sendable {
     ) throws {
         guard var round else { return }
         try transaction.releaseHeld(isAsked: isAsked)
-        isAsked = false
+        if isAsked {
+            // If this round is in progress already, its last response may be older than the user's request.
+            round.hasMore = true
+            round.hasAskedForFeatures = false
+            due = nil
+            isAsked = false
+        }
         if !round.hasAskedForFeatures, try !transaction.sync.isReading && transaction.mustAskForFeatures() {
             round.hasAskedForFeatures = true
             self.round = round
