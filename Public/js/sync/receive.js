@@ -285,13 +285,21 @@ const uploadAgain = async (tx, copy, {uniqueID, fixed}) => {
   }
 }
 
-/** An attachment was refused because another note had it. If that note may have let it go, it is tried again. */
+/**
+ * Whether an object may have had an attachment and has let it go. The files of an app object may have changed several times, so
+ * they may have been any attachment.
+ */
+const mayLetGo = ({registers}, attribute) => registers[attribute]?.[0] === false ||
+  Object.entries(registers).some(([name, [value]]) => name.startsWith("files.") && `attachments.${value}` !== attribute)
+
+/** Attachments that were refused because another object had them are tried again if that object may have let them go. */
 const retryFreedAttachments = async (tx, incoming, deleted) => {
   const keys = await tx.getAllKeys("shelf")
   const records = await tx.getAll("shelf")
+  const isHolderDeleted = deleted.some(({objectType}) => !["tag", "attachment"].includes(objectType))
   for (const [at, {uniqueID, attribute, problem}] of records.entries()) {
-    const mayBeFree = problem?.slug === "attachment-in-use" && (deleted.some(one => one.objectType === "note") ||
-      incoming.some(one => one.uniqueID !== uniqueID && one.registers[attribute]?.[0] === false))
+    const mayBeFree = problem?.slug === "attachment-in-use" && (isHolderDeleted ||
+      incoming.some(one => one.uniqueID !== uniqueID && mayLetGo(one, attribute)))
     if (!mayBeFree) continue
     tx.delete("shelf", keys[at])
     await edit(tx, "note", uniqueID, attribute, true)

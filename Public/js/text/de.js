@@ -108,8 +108,8 @@ export const texts = {
     "Das ist größer, als der Server erlaubt. Verkleinere es oder teile es auf.",
   "{title} was not added": "{title} wurde nicht hinzugefügt",
   "{title} was not added. {detail}": "{title} wurde nicht hinzugefügt. {detail}",
-  "This file belongs to another note": "Diese Datei gehört zu einer anderen Notiz",
-  "Remove it from that note. It is then added here automatically.":
+  "This file belongs to another note or app": "Diese Datei gehört zu einer anderen Notiz oder App",
+  "Remove it there. It is then added here automatically.":
     "Entferne sie dort. Dann wird sie hier automatisch hinzugefügt.",
 
   // Messages

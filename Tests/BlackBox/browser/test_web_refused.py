@@ -1,13 +1,16 @@
 """Changes that the server rejects are shown with the reason, and do not block others (clients.md, rule 9)."""
 
+import pytest
 from app import App
 from attachments import attach, some_bytes
 from playwright.sync_api import expect
 
 
-def test_a_rejected_change_is_shown_with_its_reason(browser_and_device):
+@pytest.mark.parametrize("has_note", [True, False], ids=["another note has it", "an app object has it"])
+def test_a_rejected_change_is_shown_with_its_reason(browser_and_device, has_note):
     app, other = browser_and_device
-    mine, theirs = other.make_note("Mine"), other.make_note("Theirs")
+    mine = other.make_note("Mine")
+    theirs = other.make_note("Theirs") if has_note else other.make_object("recipe", title="Theirs")
     picture = attach(other.client, some_bytes(1000), filename="both.png")
     other.sync()
     app.wait_for("copy.attachment(argument[0]) && copy.note(argument[1])", [picture, mine])
@@ -17,7 +20,8 @@ def test_a_rejected_change_is_shown_with_its_reason(browser_and_device):
     app.write()
     app.type(", and words that are not refused")
     app.leave()
-    other.edit(theirs, f"attachments.{picture}", True)
+    attribute, added, removed = (f"attachments.{picture}", True, False) if has_note else ("files.photo", picture, None)
+    other.edit(theirs, attribute, added)
     other.sync()
     app.go_online()
     app.expect_sync("refused")
@@ -25,10 +29,10 @@ def test_a_rejected_change_is_shown_with_its_reason(browser_and_device):
     assert other.text(mine) == "Mine, and words that are not refused"
     app.sync_button.click()
     rejected = app.dialog.get_by_role("listitem").filter(has_text="Mine")
-    expect(rejected).to_contain_text("This file belongs to another note")
+    expect(rejected).to_contain_text("This file belongs to another note or app")
     expect(rejected.get_by_role("button", name="Open")).to_be_visible()
-    # When the other note no longer has the picture, the change is sent again automatically (protocol.md, Errors).
-    other.edit(theirs, f"attachments.{picture}", False)
+    # When the other object no longer has the picture, the change is sent again automatically (protocol.md, Errors).
+    other.edit(theirs, attribute, removed)
     other.sync()
     app.wait_for("copy.note(argument[0]).attachments[0] === argument[1] && copy.shelf().length === 0", [mine, picture])
     app.page.keyboard.press("Escape")
