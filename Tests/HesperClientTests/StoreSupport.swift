@@ -44,3 +44,9 @@ func receive<Object: SyncedObject>(
 func laterClock(_ counter: UInt16 = 0) -> Clock {
     Clock(milliseconds: 1_790_000_100_000, counter: counter, node: NodeID(7)) ?? .zero
 }
+
+extension LocalStore {
+    /// Syncs with a deadline that a busy machine does not reach, instead of the default of 30 seconds.
+    @discardableResult
+    func syncNow() async -> SyncStatus { await syncNow(deadline: .seconds(600)) }
+}

@@ -20,6 +20,17 @@ import Testing
         #expect(bench.status == TransferStatus())
     }
 
+    /// The network may have become available after the request in progress was sent.
+    @Test func aRetryThatIsRequestedDuringARequestFollowsIt() throws {
+        let bench = try TransferBench()
+        let id = try bench.receive(TransferBench.bytes(10))
+        bench.fault = { [unowned bench] _ in bench.requests.count == 1 ? .lost : .none }
+        try bench.step(.changed)
+        try bench.step(.retryNow)
+        try bench.run()
+        #expect(bench.effects == [.downloaded(id)])
+    }
+
     @Test func anExpiredSession() throws {
         let bench = try TransferBench()
         let id = try bench.receive(TransferBench.bytes(10))

@@ -57,35 +57,35 @@ extension LocalStore {
     /// - Parameter erasing: whether the local copy is erased too.
     /// - Throws: ``StoreError/unsentChanges(_:)`` if `erasing` is ``Erasing/ifSent`` and there are unsent changes.
     public func signOut(erasing: Erasing = .nothing) async throws {
-        let (session, unsent) = try await database.performRead { (try $0.session, try $0.pendingCounts().toSend) }
-        if case .ifSent = erasing, unsent > 0 { throw StoreError.unsentChanges(unsent) }
-        await runner.stop()
-        do {
-            try await end(session, erasing)
-        } catch {
-            await connect()
-            throw error
+        // The session ends on this device first, so that nothing of this account is saved after the local copy was erased.
+        let session = try await database.performWrite { records in
+            let session = try records.session
+            let unsent = try records.pendingCounts().toSend
+            switch erasing {
+            case .nothing:
+                guard var ended = session else { return session }
+                ended.token = nil
+                try records.setMeta("session", ended.json)
+            case .ifSent where unsent > 0: throw StoreError.unsentChanges(unsent)
+            case .ifSent, .always: try records.eraseAll()
+            }
+            return session
         }
-        await connect()
-    }
-
-    private func end(_ session: Session?, _ erasing: Erasing) async throws {
+        await runner.sessionChanged()
+        var failure: (any Error)?
+        if erasing != .nothing {
+            do { try await eraseFiles() } catch { failure = error }
+        }
         if let session {
             // Errors are ignored: if the server cannot be reached, the device remains in the account's list of devices, where it can be
             // removed.
             let accounts = Accounts(server: session.server, transport: makeTransport(session.server))
             try? await accounts.signOut(session)
         }
-        guard case .nothing = erasing else { return try await erase() }
-        try await database.performWrite { records in
-            guard var session = try records.session else { return }
-            session.token = nil
-            try records.setMeta("session", session.json)
-        }
+        if let failure { throw failure }
     }
 
-    private func erase() async throws {
-        try await database.performWrite { try $0.eraseAll() }
+    private func eraseFiles() async throws {
         history.clear()
         for id in try files.list().keys { try files.delete(id) }
         try await database.writer.vacuum()

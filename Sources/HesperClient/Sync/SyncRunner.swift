@@ -17,6 +17,8 @@ package actor SyncRunner {
     private var around = SyncStatus.Circumstances()
     private var records: SyncRecordSnapshot?
     private var transport: (any Transport)?
+    /// The token of the session that ``transport`` is used for.
+    private var token: String?
     /// Inputs of `core` that have not been processed yet, in their order.
     private var syncInputs: [SyncInput] = []
     /// Inputs of `transfers` that have not been processed yet, in their order.
@@ -29,9 +31,14 @@ package actor SyncRunner {
     /// The serial number of the current run of sync. It is incremented whenever sync begins or ends. Results of activities of an
     /// earlier run are ignored.
     private var run = 0
-    private var waiters: [CheckedContinuation<Void, Never>] = []
+    /// The callers of ``syncNow(deadline:)``, by the serial numbers of their calls.
+    private var waiters: [Int: CheckedContinuation<SyncStatus, Never>] = [:]
+    private var waiterCount = 0
     /// The callers that wait for the bytes of an attachment.
     private var wanted: [(id: UniqueID, waiter: CheckedContinuation<Void, Never>)] = []
+
+    /// Another process, or the store, has ended or replaced the session.
+    private struct SessionChanged: Error {}
 
     private enum Activity: Hashable {
         case syncRequest, transferRequest, events, syncTimer, transferTimer, retry, serverInfo
@@ -115,13 +122,24 @@ package actor SyncRunner {
     /// Syncs at once. Returns when nothing is left to send or fetch, when sync cannot continue, or when `deadline` has passed.
     package func syncNow(deadline: Duration) async -> SyncStatus {
         syncNow()
+        guard !isSettled else { return status }
+        waiterCount += 1
+        let number = waiterCount
         let timer = Task { [weak self] in
             try await Task.sleep(for: deadline)
-            await self?.resumeWaiters()
+            await self?.endWait(number)
         }
         defer { timer.cancel() }
-        if !isSettled { await withCheckedContinuation { waiters.append($0) } }
-        return status
+        return await withCheckedContinuation { waiters[number] = $0 }
+    }
+
+    /// Resumes a caller whose deadline has passed. The round of sync that it requested has not ended, although the round before may
+    /// have left nothing to send or fetch.
+    private func endWait(_ number: Int) {
+        guard let waiter = waiters.removeValue(forKey: number) else { return }
+        var status = status
+        if status.phase == .synced { status.phase = .syncing }
+        waiter.resume(returning: status)
     }
 
     private func add(_ syncInput: SyncInput, _ transferInput: TransferCore.Input) {
@@ -139,15 +157,18 @@ package actor SyncRunner {
     private func begin() {
         run += 1
         transport = nil
+        token = nil
         syncInputs = [.session]
         isSyncing = true
         transferInputs = []
         do {
             guard let session = try database.read({ try $0.session }), let token = session.token else {
-                return report()
+                report()
+                return resumeWaiters()
             }
             let transport = makeTransport(session.server)
             self.transport = transport
+            self.token = token
             transferInputs = [.isSyncing(true), .start(token: token)]
             checkServer(Accounts(server: session.server, transport: transport))
             takeInputs()
@@ -185,6 +206,8 @@ package actor SyncRunner {
                 localFailures = 0
                 around.localFailure = nil
             }
+        } catch is SessionChanged {
+            return sessionChanged()
         } catch {
             failed(error) { $0.retryInputs() }
         }
@@ -200,9 +223,7 @@ package actor SyncRunner {
 
     private func take(_ input: SyncInput) throws {
         var next = core
-        let (effects, records) = try database.write { transaction in
-            (try next.step(input, transaction), try SyncRecordSnapshot(transaction))
-        }
+        let (effects, records) = try write { transaction in try next.step(input, transaction) }
         let wasOffline = core.progress.offlineSince != nil
         core = next
         self.records = records
@@ -225,13 +246,22 @@ package actor SyncRunner {
     private func take(_ input: TransferCore.Input) throws {
         if transfers.takeIdle(input, hasTransfers: records?.hasTransfers ?? true) { return }
         var next = transfers
-        let (effects, records) = try database.write { transaction in
-            (try next.step(input, transaction, files), try SyncRecordSnapshot(transaction))
-        }
+        let (effects, records) = try write { transaction in try next.step(input, transaction, files) }
         transfers = next
         self.records = records
         for effect in effects { carryOut(effect) }
         try resumeWanted()
+    }
+
+    /// Runs a step in a transaction, unless the session has changed. A response to a request of an earlier session must not be saved,
+    /// because the local copy may have been erased, or belong to another account.
+    private func write<Effects>(
+        _ step: (RecordsTransaction) throws -> Effects
+    ) throws -> (Effects, SyncRecordSnapshot) {
+        try database.write { transaction in
+            guard try transaction.sessionToken == token else { throw SessionChanged() }
+            return (try step(transaction), try SyncRecordSnapshot(transaction))
+        }
     }
 
     /// Resumes the callers whose download has ended or waits for a retry. If the user must sign in again, resumes all callers.
@@ -281,8 +311,9 @@ package actor SyncRunner {
     }
 
     private func resumeWaiters() {
-        for waiter in waiters { waiter.resume() }
-        waiters = []
+        let status = status
+        for waiter in waiters.values { waiter.resume(returning: status) }
+        waiters = [:]
     }
 
     private func resumeAllWanted() {

@@ -103,6 +103,9 @@ package struct TransferCore: Sendable {
     private var token: String?
     private var isSyncing = false
     private var job: Job?
+    /// Whether a retry was requested while ``job`` was in progress. If the request gets no response, it is sent again at once,
+    /// because the network may be available again.
+    private var isRetryRequested = false
     private var lastNumber = 0
     private var uploads: TransferUploads
     private var downloads: TransferDownloads
@@ -141,6 +144,7 @@ package struct TransferCore: Sendable {
             try clockWasSetBack(transaction)
             self.token = token
             job = nil
+            isRetryRequested = false
             uploads.reset()
             upload = Direction()
             download = Direction()
@@ -153,6 +157,7 @@ package struct TransferCore: Sendable {
             if let job, job.number == number {
                 self.job = nil
                 try receive(response, to: job, transaction, files)
+                isRetryRequested = false
             }
         case .wake: wakeAt = nil
         case .changed: break
@@ -160,6 +165,7 @@ package struct TransferCore: Sendable {
         case .retryNow:
             upload = Direction()
             download = Direction()
+            isRetryRequested = job != nil
             if token != nil { try TransferTable(transaction).retryAll() }
         }
         guard token != nil else { return effects }
@@ -343,6 +349,7 @@ package struct TransferCore: Sendable {
         case .deleted:
             try table.remove(row.id)
             try files.delete(row.id)
+        case .noResponse where isRetryRequested: break
         case .noResponse:
             pause(\.upload, .offline, transaction.now)
             pause(\.download, .offline, transaction.now)
