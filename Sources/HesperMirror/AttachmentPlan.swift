@@ -49,6 +49,8 @@ struct AttachmentPlan: Sendable {
     private(set) var skipped: [SkippedFile] = []
     /// See ``MirrorPlan/isSettling``.
     private(set) var isSettling = false
+    /// Whether an attachment was left for the next round.
+    private(set) var isIncomplete = false
     /// See ``MirrorPlan/settlingSince``.
     private(set) var settlingSince: Int64?
     /// The attachments that are removed in a later round if their missing files do not return. Attachments for which the user must
@@ -85,6 +87,9 @@ struct AttachmentPlan: Sendable {
         var linkers: [String: [Linker]] = [:]
         /// The notes whose text is in a file of the folder. The links in the texts of other notes are not known.
         var linking: Set<NoteID> = []
+        /// The notes that arrived or were changed after the round had begun. The next round writes their files, and then knows their
+        /// links.
+        var arriving: Set<NoteID> = []
         /// The maximum size of an attachment; nil if it is not known.
         var largest: Int64?
         var now = Date()
@@ -307,6 +312,10 @@ struct AttachmentPlan: Sendable {
         // The paths of files that are moved to the trash can be used for other files.
         let ending = Set(actions.compactMap { if case .trash(_, let path) = $0 { path } else { nil } })
         for (id, attachment) in free.sorted(by: { $0.key < $1.key }) {
+            guard !situation.arriving.contains(attachment.note) else {
+                isIncomplete = true
+                continue
+            }
             if pair(id, attachment) || join(id, attachment) { continue }
             guard attachment.hasBytes else {
                 actions.append(.fetch(id))

@@ -19,6 +19,8 @@ final class Mirror {
     private let map: MirrorMap
     let attachments: MirrorAttachments
     private var formerFiles: [FormerFile] = []
+    /// The time for which a program may have a file open while it saves the file, in nanoseconds.
+    var savingTime: Int64 = 5_000_000_000
     private var trash: Trash { Trash(folder: folder) }
 
     init(
@@ -42,8 +44,8 @@ final class Mirror {
 
     /// Makes the plan for a round that begins now. Saves the new stamps of files that were hashed again and have not changed.
     func plan(isConfirmed: Bool = false) async throws -> (notes: MirrorPlan, attachments: AttachmentPlan) {
-        let (scan, plan) = try await planNotes(isConfirmed: isConfirmed)
-        var context = context(scan, plan, isConfirmed: isConfirmed)
+        let (scan, planned, plan) = try await planNotes(isConfirmed: isConfirmed)
+        var context = context(scan, planned, plan, isConfirmed: isConfirmed)
         for action in plan.actions {
             switch action {
             case .create, .adopt, .reconcile:
@@ -56,15 +58,18 @@ final class Mirror {
     }
 
     private func context(
-        _ scan: FolderScanner.Result, _ plan: MirrorPlan, isConfirmed: Bool
+        _ scan: FolderScanner.Result, _ planned: [NoteID: String], _ plan: MirrorPlan, isConfirmed: Bool
     ) -> MirrorAttachments.Context {
-        var context = MirrorAttachments.Context(scan: scan, notes: map.entries, now: now())
+        var context = MirrorAttachments.Context(scan: scan, notes: map.entries, planned: planned, now: now())
         context.isConfirmed = isConfirmed
         context.keepsAll = plan.questions.contains { if case .deletions = $0 { true } else { false } }
         return context
     }
 
-    private func planNotes(isConfirmed: Bool) async throws -> (FolderScanner.Result, MirrorPlan) {
+    /// - Returns: the scan of the folder, the versions of all notes, and the plan.
+    private func planNotes(
+        isConfirmed: Bool
+    ) async throws -> (FolderScanner.Result, [NoteID: String], MirrorPlan) {
         let scan = try scanner.scan(map.entries)
         if let inner = scan.innerMirror {
             throw MirrorError(
@@ -83,7 +88,7 @@ final class Mirror {
         situation.now = now()
         situation.isPullOnly = isPullOnly
         situation.isConfirmed = isConfirmed
-        return (scan, MirrorPlan(situation))
+        return (scan, situation.notes.mapValues(\.version), MirrorPlan(situation))
     }
 
     /// Reads all notes. The details of a note are read only if the note has no file or was changed. `continuations` contains the
@@ -129,7 +134,7 @@ final class Mirror {
                 "\(folder.path) is now synced by \(found.host), so this process ends. "
                     + "If \(found.host) no longer syncs it, give --take-over.")
         }
-        let (scan, plan) = try await planNotes(isConfirmed: isConfirmed)
+        let (scan, planned, plan) = try await planNotes(isConfirmed: isConfirmed)
         var report = Report()
         report.skipped = plan.skipped
         report.questions = plan.questions
@@ -156,7 +161,7 @@ final class Mirror {
         }
         try await make(&new, &report)
         try await commit(&batch, &report)
-        var context = context(scan, plan, isConfirmed: isConfirmed)
+        var context = context(scan, planned, plan, isConfirmed: isConfirmed)
         context.isUnfinished = report.isIncomplete || report.isSettling
         try await attachments.round(context, &report)
         try await removeFormerFiles(&report)
@@ -351,19 +356,19 @@ final class Mirror {
         let replaced: Int64
     }
 
-    /// The time for which a program may have a file open while it saves the file, in nanoseconds.
-    private static let savingTime: Int64 = 5_000_000_000
-
-    /// Removes files that were replaced more than ``savingTime`` ago. If a program wrote text to a file after it was replaced, the
+    /// Removes files that were replaced more than ``savingTime`` ago, except those that a program has emptied, because it is probably
+    /// still writing them. If a program wrote text to a file after it was replaced, the
     /// text is merged into the note. Other bytes go to the trash.
     /// - Parameter isAtEnd: whether the mirror is ending, so that all replaced files are removed now.
     func removeFormerFiles(_ report: inout Report, isAtEnd: Bool = false) async throws {
         var rest: [FormerFile] = []
         for var former in formerFiles {
+            var isBeingWritten = false
             if let (bytes, _) = try? folder.read("\(Folder.temporary)/\(former.name)") {
+                isBeingWritten = bytes.isEmpty && !former.text.isEmpty
                 try await look(at: &former, bytes, &report)
             }
-            if isAtEnd || Folder.now - former.replaced > Mirror.savingTime {
+            if isAtEnd || (!isBeingWritten && Folder.now - former.replaced > savingTime) {
                 folder.removeTemporary(former.name)
             } else {
                 rest.append(former)
@@ -374,7 +379,6 @@ final class Mirror {
 
     private func look(at former: inout FormerFile, _ bytes: Data, _ report: inout Report) async throws {
         let hash = FileText.hash(bytes)
-        // An empty file is skipped, because a program is probably still writing it.
         guard hash != former.hash, !bytes.isEmpty else { return }
         if let text = try? FileText(bytes) {
             try await map.integrate(late: text.text, base: former.text, into: former.id)

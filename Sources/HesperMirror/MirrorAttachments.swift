@@ -9,6 +9,8 @@ final class MirrorAttachments {
     struct Context {
         var scan: FolderScanner.Result
         var notes: [NoteID: MirrorEntry]
+        /// The versions of all notes for which the round for notes was planned.
+        var planned: [NoteID: String]
         /// The files that become notes, or that are joined with notes, in this round. The keys are the paths of the files. The
         /// property is set only if the plan is shown and not carried out.
         var newNotes: [String: (note: NoteID?, text: String)] = [:]
@@ -65,6 +67,10 @@ final class MirrorAttachments {
         situation.linkers = try await linkers(context)
         situation.linking = Set(context.notes.keys)
         try await readAttachments(&situation)
+        situation.arriving = Set(situation.attachments.values.map(\.note)).filter { note in
+            let version = members[note]?.version
+            return version != context.planned[note] && version != context.notes[note]?.version
+        }
         readFiles(context, &situation)
         (situation.now, situation.isPullOnly, situation.isConfirmed) = (context.now, isPullOnly, context.isConfirmed)
         (situation.keepsAll, situation.isUnfinished) = (context.keepsAll, context.isUnfinished)
@@ -235,6 +241,7 @@ final class MirrorAttachments {
         report.skipped += plan.skipped
         report.questions += plan.questions
         report.waiting += plan.waiting.compactMap { entries[$0]?.path }
+        if plan.isIncomplete { report.isIncomplete = true }
         if plan.isSettling {
             report.isSettling = true
             report.settlingSince = min(report.settlingSince ?? .max, plan.settlingSince ?? .max)

@@ -55,6 +55,7 @@ struct AttachmentPlanTests {
         var actions: [AttachmentPlan.Action] = []
         var skipped: [SkippedFile.Reason] = []
         var questions = 0
+        var isIncomplete = false
     }
 
     static let rows = [
@@ -265,6 +266,11 @@ struct AttachmentPlanTests {
             files: [file("p.png", "P")], linkers: [a], entries: [id: entry("p.png", "P")],
             attachments: [id: attachment("p.png", "P"), other: attachment("p.png", "P", of: b)],
             actions: [.make(other, path: "p 2.png")]),
+        Row(
+            testDescription: "two attachments of one path, of which a note has just arrived",
+            files: [file("p.png", "P")], linkers: [a], entries: [id: entry("p.png", "P")],
+            attachments: [id: attachment("p.png", "P"), other: attachment("p.png", "P", of: b)],
+            change: { $0.arriving = [b] }, isIncomplete: true),
     ]
 
     @Test(arguments: rows) func aRoundDoesWhatTheSituationNeeds(_ row: Row) {
@@ -285,5 +291,6 @@ struct AttachmentPlanTests {
         #expect(plan.actions == row.actions)
         #expect(plan.skipped.map(\.reason) == row.skipped)
         #expect(plan.questions.count == row.questions)
+        #expect(plan.isIncomplete == row.isIncomplete)
     }
 }
