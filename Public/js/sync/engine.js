@@ -182,15 +182,15 @@ export class Engine extends Remote {
   async #round(device, signal) {
     try {
       this.#idlePolls = await this.rounds.sync(signal) ? 0 : this.#idlePolls + 1
-    } catch (error) {
-      return signal.aborted || this.#fail(error, device)
+    } catch (/** @type {any} */ error) {
+      return signal.aborted || error.slug === "session-ended" || this.#fail(error, device)
     }
     if (!this.#shared.hasFinished) this.server().catch(() => {})
     this.#failures = 0
     if (this.#due && !this.copy.unsentCount()) this.#due = Infinity
     this.#share({hasFinished: true, offlineSince: null, nextTry: null, problem: null, toFetch: START.toFetch})
     this.#transfer(signal)
-    this.#listen(signal)
+    this.#listen(device, signal)
   }
 
   #fail(error, device) {
@@ -256,7 +256,7 @@ export class Engine extends Remote {
   }
 
   /** Opens the stream of events, unless it is open, and takes in what it sends. */
-  async #listen(signal) {
+  async #listen(device, signal) {
     const {token} = this.rounds.record
     const begun = Date.now()
     if (this.#stream.stop || !this.#locks || !token || begun < this.#stream.after) return
@@ -270,7 +270,7 @@ export class Engine extends Remote {
         }
         retry ||= event.retry
         if (event.name === "expired") break
-        await this.#takeEvent(event, signal)
+        await this.#takeEvent(device, event, signal)
       }
     } catch {} // The sync that follows finds out what is wrong.
     const breaks = Date.now() - begun > STABLE ? 0 : this.#stream.breaks + 1
@@ -279,12 +279,12 @@ export class Engine extends Remote {
     this.#schedule()
   }
 
-  async #takeEvent({name, data}, signal) {
+  async #takeEvent(device, {name, data}, signal) {
     if (name === "listeners") this.#share(data)
     if (name === "import") this.#postToAll({kind: "import", detail: data})
     if (name === "ephemeral" && data.data.typing === true) this.#postToAll({kind: "typing", detail: data})
     if (name !== "changes") return
-    if (await this.rounds.take(data)) this.#schedule()
+    if (await this.rounds.take(device, data)) this.#schedule()
     else if (!data.hasMore) this.#transfer(signal)
   }
 

@@ -93,7 +93,7 @@ export class Rounds {
         continue
       }
       if (answer.hasMore && !isPush) ahead = this.#request(answer.syncToken, NOTHING, false, signal)
-      const {refusedClocks} = await this.#receive(push, answer, request.sent)
+      const {refusedClocks} = await this.#receive(request.device, push, answer, request.sent)
       if (refusedClocks.includes("clock-reused")) return true
       if (refusedClocks.length) clockRefusals++
       if (clockRefusals > MAX_CLOCK_REFUSALS) throw new Problem({slug: "clocks-refused"})
@@ -105,27 +105,35 @@ export class Rounds {
   }
 
   /**
-   * Takes in a page of the stream of events.
+   * Takes in a page of a device's stream of events.
    *
    * @returns {Promise<boolean>} whether a sync must follow
    */
-  async take(page) {
-    const {hasNewEdits} = await this.#receive(NOTHING, page)
+  async take(device, page) {
+    const {hasNewEdits} = await this.#receive(device, NOTHING, page)
     this.#hasNewerEvent = true
     return hasNewEdits || this.isSame === false && !this.copy.unsentCount()
   }
 
-  /** Sends a request, and tells when it was sent. */
+  /** Sends a request, and tells when and for which device it was sent. */
   #request(token, push, withBases, signal) {
     this.#hasNewerEvent = false
     const changes = !isEmpty(push) && changesOf(push, withBases)
     const json = {limit: token ? PAGE : FIRST_PAGE, ...token && {syncToken: token}, ...changes && {changes}}
     const response = this.http.send("POST", "/v1/sync", {json, signal})
     response.catch(() => {}) // A request that is sent ahead may fail before it is awaited, or never be awaited.
-    return {token, sent: Date.now(), response}
+    return {token, device: this.copy.session?.device.uniqueID, sent: Date.now(), response}
   }
 
-  #receive = (push, answer, sent) => this.#change(tx => receive(tx, this.copy, push, answer, sent))
+  /** Takes in what a device has received, unless it has signed out: the copy may be erased, or belong to another account. */
+  #receive(device, push, answer, sent) {
+    return this.#change(async tx => {
+      const session = await tx.get("meta", "session")
+      if (session?.device.uniqueID !== device) throw new Problem({slug: "session-ended"})
+      return receive(tx, this.copy, push, answer, sent)
+    })
+  }
+
   #change = body => this.copy.transaction(STORES, "readwrite", body)
 
   /** The next push, and the token that goes with it. */

@@ -200,7 +200,9 @@ export class Transfers {
     const isDamaged = wanted && wanted !== await hashOfFile(await blob.arrayBuffer())
     if (isDamaged) throw new Problem({slug: "damaged"})
     const kept = {uniqueID: id, blob, lastUse: Date.now()}
-    await this.copy.transaction(["bytes"], "readwrite", tx => tx.put("bytes", kept)).catch(() => this.#postpone(id))
+    // The attachment may have been deleted meanwhile, or the copy erased.
+    const keep = async tx => await tx.get("objects", id) && tx.put("bytes", kept)
+    await this.copy.transaction(["bytes", "objects"], "readwrite", keep).catch(() => this.#postpone(id))
     return blob
   }
 }
