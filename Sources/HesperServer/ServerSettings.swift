@@ -167,9 +167,9 @@ public struct SearchLimits: Sendable {
 /// A maximum rate: the number of events that may happen at once, and the average number of events per minute.
 public struct Rate: Sendable {
     public var burst: Int
-    public var perMinute: Int
+    public var perMinute: Double
 
-    public init(burst: Int, perMinute: Int) {
+    public init(burst: Int, perMinute: Double) {
         self.burst = burst
         self.perMinute = perMinute
     }

@@ -31,7 +31,7 @@ final class LinkHesper {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(300)
         while try await !isReady() {
             try #require(process.isRunning && ContinuousClock.now < deadline, "the server did not start")
             try await Task.sleep(for: .milliseconds(20))

@@ -220,14 +220,14 @@ final class LinkDevice: Sendable {
         runner = SyncRunner(database: database, files: files, makeTransport: makeTransport)
     }
 
-    /// The first status for which a condition holds; nil if there is none within a minute.
+    /// The first status for which a condition holds; nil if there is none within ten minutes.
     func wait(_ condition: @escaping @Sendable (SyncStatus) -> Bool) async -> SyncStatus? {
         let search = Task { [statuses = runner.statuses] () -> SyncStatus? in
             for await status in statuses where condition(status) { return status }
             return nil
         }
         let timer = Task {
-            try await Task.sleep(for: .seconds(60))
+            try await Task.sleep(for: .seconds(600))
             search.cancel()
         }
         defer { timer.cancel() }

@@ -48,14 +48,19 @@ final class LinkSocketServer: Sendable {
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
-    /// A loopback port on which nothing listens.
+    /// A loopback port on which nothing listens. It is not one of those that the system gives to connections and to listeners on port
+    /// 0, so that it is probably still unused a few seconds later.
     static func unusedPort() throws -> UInt16 {
-        let descriptor = try socketOnLoopback()
-        defer { close(descriptor) }
-        return try port(of: descriptor)
+        for _ in 0..<100 {
+            let port = UInt16.random(in: 12_000..<30_000)
+            guard let descriptor = try? socketOnLoopback(port: port) else { continue }
+            close(descriptor)
+            return port
+        }
+        throw POSIXError(.EADDRINUSE)
     }
 
-    private static func socketOnLoopback() throws -> Int32 {
+    private static func socketOnLoopback(port: UInt16 = 0) throws -> Int32 {
         #if canImport(Darwin)
             let descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #else
@@ -64,13 +69,17 @@ final class LinkSocketServer: Sendable {
         guard descriptor >= 0 else { throw POSIXError(.EMFILE) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard result == 0 else { throw POSIXError(.EADDRINUSE) }
+        guard result == 0 else {
+            close(descriptor)
+            throw POSIXError(.EADDRINUSE)
+        }
         return descriptor
     }
 
@@ -175,7 +184,7 @@ final class LinkSignal<Value: Sendable>: Sendable {
     /// The next value; nil if none comes in time.
     func next() async -> Value? {
         let deadline = Task { [continuation] in
-            try await Task.sleep(for: .seconds(60))
+            try await Task.sleep(for: .seconds(600))
             continuation.finish()
         }
         defer { deadline.cancel() }

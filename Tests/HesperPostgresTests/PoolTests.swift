@@ -33,7 +33,7 @@ struct PoolTests {
     @Test func jobsBlockOnlyThreadsOfThePool() async throws {
         // More jobs than Swift concurrency has threads: if they blocked those, no task could open the gate.
         let size = min(ProcessInfo.processInfo.activeProcessorCount + 2, 40)
-        try await withPool(size: size) { pool in
+        try await withPool(size: size, checkoutTimeout: .seconds(120)) { pool in
             let (gate, inside) = (Gate(), NIOLockedValueBox((now: 0, greatest: 0)))
             let processes = try await withThrowingTaskGroup(of: Int64?.self) { group in
                 for _ in 0..<200 {

@@ -206,6 +206,8 @@ struct SignalsTests {
         let statements = NIOLockedValueBox<[String]>([])
         let log: @Sendable (String) -> Void = { sql in statements.withLockedValue { $0.append(sql) } }
         try await SignalsTests.withServers(log: log) { _, here, there in
+            // The servers exchange in the background who has listeners.
+            #expect(try await SignalsTests.eventually { statements.withLockedValue { $0.contains("COMMIT") } })
             try await Task.sleep(for: .milliseconds(100))
             statements.withLockedValue { $0 = [] }
             for scope in 1...10_000 as ClosedRange<Int64> {

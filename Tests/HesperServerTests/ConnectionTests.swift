@@ -233,7 +233,7 @@ private func withServer(
     }
 
     @Test func requestsPerAccountAreLimited() async throws {
-        let change: TestServer.Change = { $0.requests = Rate(burst: 5, perMinute: 1) }
+        let change: TestServer.Change = { $0.requests = Rate(burst: 5, perMinute: 0.01) }
         try await TestServer.test(.router, change) { client in
             let phone = try await client.signedUp()
             let laptop = try await client.signedIn()
@@ -244,13 +244,13 @@ private func withServer(
                 #expect(response.status == 200)
                 let field = try #require(response.headers[.rateLimit])
                 #expect(field.hasPrefix("\"account\";r=\(left);t="), "\(field)")
-                #expect(response.headers[.rateLimitPolicy] == "\"account\";q=5;w=300")
+                #expect(response.headers[.rateLimitPolicy] == "\"account\";q=5;w=30000")
             }
             for device in [phone, laptop] {
                 let refused = try await device.send(.get, "/v1/account")
                 #expect(try refused.slug == "too-many-requests")
                 let seconds = try #require(refused.headers[.retryAfter].flatMap { Int($0) })
-                #expect((1...60).contains(seconds))
+                #expect((1...6_000).contains(seconds))
                 #expect(refused.headers[.rateLimit]?.hasPrefix("\"account\";r=0;t=") == true)
             }
             #expect(try await bob.send(.get, "/v1/account").status == 200)

@@ -91,10 +91,11 @@ extension Client {
         let node = device.node
         return try await withThrowingTaskGroup(of: (Int, Result<Scope.PushResult, any Error>).self) { tasks in
             let (began, begin) = AsyncStream.makeStream(of: Void.self)
+            let isHeld = NIOLockedValueBox(true)
             async let held: Void = store.write { transaction in
                 _ = try transaction.lock(account.scope)
                 begin.finish()
-                for _ in 0..<100 { Pause.millisecond() }
+                for _ in 0..<60_000 where isHeld.withLockedValue({ $0 }) { Pause.millisecond() }
             }
             for await _ in began {}
             for (index, job) in jobs.enumerated() {
@@ -114,6 +115,8 @@ extension Client {
                     }
                 }
             }
+            for _ in 0..<12_000 where queue.submissions < jobs.count { try await Task.sleep(for: .milliseconds(5)) }
+            isHeld.withLockedValue { $0 = false }
             try await held
             var results: [(Int, Result<Scope.PushResult, any Error>)] = []
             for try await result in tasks { results.append(result) }

@@ -8,7 +8,7 @@ extension RateLimiter<UniqueID> {
         let (tokens, fullAfter) = left(account)
         headers.append(HTTPField(name: .rateLimit, value: "\"account\";r=\(tokens);t=\(fullAfter)"))
         // The window of the limit (`w`): the time in which an empty token bucket becomes full, in seconds.
-        let seconds = max(1, rate.burst * 60 / rate.perMinute)
+        let seconds = max(1, Int(Double(rate.burst) * 60 / rate.perMinute))
         headers.append(HTTPField(name: .rateLimitPolicy, value: "\"account\";q=\(rate.burst);w=\(seconds)"))
     }
 }

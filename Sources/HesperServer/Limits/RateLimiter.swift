@@ -23,7 +23,7 @@ final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     func take(_ key: Key, at now: ContinuousClock.Instant = .now) -> Int? {
         buckets.withLockedValue { buckets in
             let tokens = buckets[key].map { refilled($0, at: now) } ?? Double(rate.burst)
-            guard tokens >= 1 else { return Int(((1 - tokens) * 60 / Double(rate.perMinute)).rounded(.up)) }
+            guard tokens >= 1 else { return Int(((1 - tokens) * 60 / rate.perMinute).rounded(.up)) }
             if buckets[key] == nil, buckets.count >= RateLimiter.capacity { evict(&buckets, at: now) }
             buckets[key] = Bucket(tokens: tokens - 1, date: now)
             return nil
@@ -34,7 +34,7 @@ final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     func left(_ key: Key, at now: ContinuousClock.Instant = .now) -> (tokens: Int, fullAfter: Int) {
         let tokens = buckets.withLockedValue { $0[key].map { refilled($0, at: now) } } ?? Double(rate.burst)
         let missing = Double(rate.burst) - tokens
-        return (Int(tokens), Int((missing * 60 / Double(rate.perMinute)).rounded(.up)))
+        return (Int(tokens), Int((missing * 60 / rate.perMinute).rounded(.up)))
     }
 
     /// Puts a token back into the bucket of a key, to undo ``take(_:at:)``.
@@ -47,7 +47,7 @@ final class RateLimiter<Key: Hashable & Sendable>: Sendable {
 
     private func refilled(_ bucket: Bucket, at now: ContinuousClock.Instant) -> Double {
         let minutes = (now - bucket.date) / .seconds(60)
-        return min(bucket.tokens + minutes * Double(rate.perMinute), Double(rate.burst))
+        return min(bucket.tokens + minutes * rate.perMinute, Double(rate.burst))
     }
 
     private func evict(_ buckets: inout [Key: Bucket], at now: ContinuousClock.Instant) {

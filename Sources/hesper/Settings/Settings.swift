@@ -103,7 +103,7 @@ struct Settings {
         guard let number = Int(found.value), (60...1_000_000).contains(number) else {
             throw found.failure("must be none or a number from 60 to 1000000, not \"\(found.value)\".")
         }
-        return Rate(burst: number, perMinute: number)
+        return Rate(burst: number, perMinute: Double(number))
     }
 
     /// The binary logarithm of the cost parameter N of scrypt, for new passwords.

@@ -257,6 +257,7 @@ def test_pings(client):
     with Events(client, ping="1") as stream:
         stream.changes()
         stream.wait_for("listeners")
+        stream.pings = 0
         assert stream.next(4) is None
         assert 2 <= stream.pings <= 5
 
@@ -343,7 +344,7 @@ def test_shutdown_ends_streams_and_sets_the_retry_delay(fresh_server):
         stream.changes()
     began = time.monotonic()
     assert fresh_server.stop() == 0
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 10
     for stream in streams:
         assert stream.ends(3) and not stream.is_cut
         assert 500 <= stream.retry <= 3000
@@ -359,6 +360,7 @@ def test_the_oldest_stream_ends_when_a_device_opens_too_many(client, other):
     limit = client.get("/v1/server").json()["limits"]["deviceListeners"]
     with Events(other) as stream:
         stream.changes()
+        assert stream.wait_for("listeners").data == {"listeners": 0}
         streams = [Events(client) for _ in range(limit)]
         for each in streams:
             each.changes()
@@ -367,7 +369,6 @@ def test_the_oldest_stream_ends_when_a_device_opens_too_many(client, other):
             assert streams[0].ends(3) and not streams[0].is_cut
             assert streams[0].retry == 60_000, "without a delay, its reconnection would end another stream"
             assert not any(each.ends(0.1) for each in streams[1:])
-            assert stream.wait_for("listeners").data == {"listeners": 0}
             assert stream.wait_for("listeners").data == {"listeners": 1}, "a device counts once, regardless of its streams"
         for each in streams:
             each.close()

@@ -12,6 +12,7 @@ from archive import Export, export, passes_unzip
 from attachments import attach, data_path, some_bytes
 from client import Client, Server
 from rows import check_problem
+from waiting import wait_until
 from writer import Writer, new_id
 
 pytestmark = [pytest.mark.both_stores, pytest.mark.thorough_on_postgresql]
@@ -157,15 +158,6 @@ def open_files(pid: int) -> list[str]:
     return [link for link in links if "/hesper-export" in link or "/attachments/" in link or link.startswith("socket:")]
 
 
-def becomes_true(condition, seconds: float = 60) -> bool:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.1)
-    return False
-
-
 @pytest.fixture
 def large(fresh_server: Server) -> Client:
     """An account whose export exceeds the buffers of a connection."""
@@ -181,7 +173,7 @@ def test_a_disconnected_client_leaves_no_open_files(fresh_server: Server, large:
         response.raw.read(bytes_taken)
         response.close()
     # One connection of the test itself may still be open.
-    assert becomes_true(lambda: len(open_files(fresh_server.pid)) <= before + 1), open_files(fresh_server.pid)
+    wait_until(lambda: len(open_files(fresh_server.pid)) <= before + 1)
     assert len(export(large).document["attachments"]) == 1
     assert fresh_server.process.poll() is None
 
@@ -196,7 +188,7 @@ def test_at_most_two_concurrent_exports(fresh_server: Server, large: Client) -> 
     assert export(fresh_server.client()).names == ["hesper.json"]
     for response in waiting:
         response.close()
-    assert becomes_true(lambda: large.get("/v1/export").status_code == 200)
+    wait_until(lambda: large.get("/v1/export").status_code == 200)
 
 
 def test_missing_attachments_are_listed(fresh_server: Server, large: Client) -> None:

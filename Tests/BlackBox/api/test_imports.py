@@ -16,7 +16,8 @@ from client import Client, Server
 from database import query
 from device import Device
 from events import Events
-from move_in import PICTURE, enex, enml, evernote, keep, packed, simplenote
+from move_in import enex, enml, evernote, keep, packed, simplenote
+from waiting import wait_until
 
 pytestmark = pytest.mark.both_stores
 
@@ -316,7 +317,9 @@ def test_progress_is_in_the_event_stream(client: Client, server: Server) -> None
             if event.name == "import":
                 states.append(event.data["state"])
                 dones.append(event.data["done"])
-        assert list(dict.fromkeys(states)) == ["uploading", "reading", "ready", "writing", "done"]
+        # A state that was not sent yet is replaced by the next one.
+        order = ["uploading", "reading", "ready", "writing", "done"]
+        assert list(dict.fromkeys(states)) == [state for state in order if state in states]
         assert dones == sorted(dones) and dones[-1] == 400
         assert client.delete(path).status_code == 204
         while (event := events.next()).name != "import":
@@ -336,9 +339,7 @@ def test_deleting_while_writing(client: Client) -> None:
     path = upload(client, notes_zip(2_000))
     assert settled(client, path)["state"] == "ready"
     assert client.post(f"{path}/start").status_code == 202
-    end = time.monotonic() + 60
-    while not client.read_all()[0]["notes"]:
-        assert time.monotonic() < end
+    wait_until(lambda: client.read_all()[0]["notes"], pause=0)
     assert client.delete(path).status_code == 204
     count = len(client.read_all()[0]["notes"])
     assert client.get("/v1/imports").json() == {"imports": []}
@@ -368,9 +369,7 @@ def test_the_work_continues_after_a_crash(fresh_server: Server) -> None:
     path = upload(client, data)
     assert settled(client, path)["state"] == "ready"
     assert client.post(f"{path}/start").status_code == 202
-    end = time.monotonic() + 60
-    while not client.read_all()[0]["notes"]:
-        assert time.monotonic() < end
+    wait_until(lambda: client.read_all()[0]["notes"], pause=0)
     fresh_server.kill()
     query(fresh_server, "DELETE FROM leases")  # as if they had expired
     fresh_server.start()
@@ -382,8 +381,8 @@ def test_the_work_continues_after_a_crash(fresh_server: Server) -> None:
     assert done["report"]["new"] < 2_500
     assert done["report"]["new"] + done["report"]["unchanged"] == 2_500
     assert len(client.read_all()[0]["notes"]) == 2_500
-    assert list((fresh_server.data / "imports").iterdir()) == []
-    assert list((fresh_server.data / "uploads").glob("*")) == []
+    # Files are removed after the state is set.
+    wait_until(lambda: not list((fresh_server.data / "imports").iterdir()) and not list((fresh_server.data / "uploads").glob("*")))
     assert fresh_server.command("check").returncode == 0
 
 
@@ -392,9 +391,7 @@ def test_a_file_that_ends_the_server_fails(fresh_server: Server) -> None:
     path = upload(client, notes_zip(2_000))
     settled(client, path)
     client.post(f"{path}/start")
-    end = time.monotonic() + 60
-    while not client.read_all()[0]["notes"]:
-        assert time.monotonic() < end
+    wait_until(lambda: client.read_all()[0]["notes"], pause=0)
     fresh_server.kill()
     assert int(query(fresh_server, "SELECT attempts FROM imports")[0][0]) == 1
     query(fresh_server, "UPDATE imports SET attempts = 5")
@@ -425,17 +422,15 @@ def test_an_unfinished_import_is_removed_after_a_day(fresh_server: Server) -> No
     fresh_server.stop()
     make_older(fresh_server, 2)
     fresh_server.start()
-    end = time.monotonic() + 30
-    while client.get(path).status_code != 404:
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    wait_until(lambda: client.get(path).status_code == 404)
     # A finished one remains, so that its report can be read.
     (kept,) = other.get("/v1/imports").json()["imports"]
     assert kept | {"creationDate": ""} == report | {"creationDate": ""}
+    # The uploaded bytes are removed after the import.
     if fresh_server.database:
-        assert query(fresh_server, "", "SELECT count(*) FROM staged_uploads") == [("0",)]
+        wait_until(lambda: query(fresh_server, "", "SELECT count(*) FROM staged_uploads") == [("0",)])
     else:
-        assert list((fresh_server.data / "uploads").iterdir()) == []
+        wait_until(lambda: not list((fresh_server.data / "uploads").iterdir()))
 
 
 def test_bytes_that_were_lost(fresh_server: Server) -> None:

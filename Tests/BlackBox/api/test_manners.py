@@ -2,12 +2,12 @@
 
 import re
 import socket
-import time
 
 import contract_document
 import pytest
 from client import Client, Server, plain_session
 from rows import REQUEST_ID, Row, check_problem, parametrize
+from waiting import wait_until
 from writer import new_id
 
 PAGE = "http://localhost:5173"
@@ -182,17 +182,10 @@ def test_request_ids_are_in_responses_and_in_the_log():
         for bad in ("a b", "a\tb", "é".encode(), "x" * 129, 'a"b', "a=b", ""):
             taken = client.get("/healthz", headers={"X-Request-ID": bad}).headers["X-Request-ID"]
             assert REQUEST_ID.match(taken) and taken != bad
-        wait_for(lambda: "from-the-phone-17" in server.log and ours in server.log)
+        wait_until(lambda: "from-the-phone-17" in server.log and ours in server.log)
         [line] = [line for line in server.log.splitlines() if "from-the-phone-17" in line and "401" in line]
         assert "/v1/account" in line
         assert "x" * 129 not in server.log
-
-
-def wait_for(condition, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "the condition did not become true"
-        time.sleep(0.02)
 
 
 # Connections

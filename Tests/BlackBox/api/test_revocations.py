@@ -276,7 +276,7 @@ def test_invalid_requests(row, somebody):
     assert somebody.get("/v1/account").status_code == 200
 
 
-@pytest.mark.parametrize("count", [300, pytest.param(1_500, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("count", [600, pytest.param(1_500, marks=pytest.mark.thorough)])
 def test_a_revocation_continues_after_kill_9(fresh_server, count):
     """The server is killed repeatedly during the revocation. Every change is undone exactly once."""
     client = fresh_server.client()

@@ -1,7 +1,6 @@
 """Attachments in an S3 bucket, served by SeaweedFS."""
 
 import secrets
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +8,7 @@ import requests
 from attachments import attach, data_path, digest, download, some_bytes, upload
 from client import Client, Server
 from seaweed import SECRET, SeaweedFS
+from waiting import wait_until
 from wire import Wire
 from writer import new_id
 
@@ -106,10 +106,7 @@ def test_erasing_an_account_removes_its_bytes(on_s3, seaweed, client):
     assert {*own, last} <= set(seaweed.contents())
 
     assert client.delete("/v1/account", json={"password": client.password}).status_code == 204
-    deadline = time.monotonic() + 60
-    while set(own) & set(seaweed.contents()):
-        assert time.monotonic() < deadline, "the attachment's bytes were not removed"
-        time.sleep(0.5)
+    wait_until(lambda: set(own).isdisjoint(seaweed.contents()), pause=0.5, failure="the attachment's bytes were not removed")
     done = on_s3.command("account", "delete", by_operator.email, "--yes")
     assert (done.returncode, done.stderr) == (0, "")
     found = seaweed.contents()

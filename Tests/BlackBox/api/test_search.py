@@ -7,6 +7,7 @@ import pytest
 from client import Server
 from database import query
 from rows import Row, parametrize
+from waiting import wait_until
 from writer import Writer, deleted, new_id
 
 pytestmark = pytest.mark.both_stores
@@ -229,10 +230,7 @@ def test_notes_left_unindexed_by_another_process_are_indexed(fresh_server):
     query(fresh_server, "DELETE FROM documents")
     query(fresh_server, "DELETE FROM terms")
     query(fresh_server, "UPDATE scopes SET indexed_sequence = 0")
-    end = time.monotonic() + 20
-    while query(fresh_server, "SELECT indexed_sequence FROM scopes") != [(300,)]:
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    wait_until(lambda: query(fresh_server, "SELECT indexed_sequence FROM scopes") == [(300,)], 20)
     found = writer.client.get("/v1/search", params={"q": "milk", "limit": 500}).json()
     assert len(found["results"]) == 300
     assert "unindexed" not in found

@@ -4,7 +4,6 @@ test_cases.py has the cases of merge.md, test_case_restored.py those after a res
 """
 
 import json
-import time
 
 import pytest
 from attachments import some_bytes, upload
@@ -13,6 +12,7 @@ from convergence import settle
 from database import make_older
 from desk import A, B, C, Desk, at
 from device import Device
+from waiting import wait_until
 from wire import Wire
 from writer import Writer, deleted, new_id, rescue_of
 
@@ -450,9 +450,7 @@ def test_texts_with_superseded_words_are_kept_forever(fresh_server):
     fresh_server.stop()
     make_older(fresh_server, 40)
     fresh_server.start()
-    deadline = time.monotonic() + 60
-    while not all(None in desk.history for desk in (plain, contest, unknown)) and time.monotonic() < deadline:
-        time.sleep(0.5)
+    wait_until(lambda: all(None in desk.history for desk in (plain, contest, unknown)), pause=0.5)
     for desk, kept, dropped in [
         (plain, "A's line\nB's line\n", ["A's line\nB's li\n", "A's line, mended\n"]),
         (contest, "the blue door\n", ["the re\n"]),

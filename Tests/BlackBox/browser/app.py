@@ -305,9 +305,9 @@ class App:
         words = self.text
         self.page.keyboard.press("Escape")
         expect(self.editor).not_to_be_focused()
-        # Saving takes a moment. After a second, another device can have changed the text already.
+        # Saving takes a moment. After ten seconds, another device may have changed the text already.
         self.wait_for(
-            "copy.note(location.hash.split('/')[2])?.text === argument || !argument || performance.now() > end - 14000", words
+            "copy.note(location.hash.split('/')[2])?.text === argument || !argument || performance.now() > end - 50_000", words
         )
 
     @property

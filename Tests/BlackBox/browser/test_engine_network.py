@@ -11,6 +11,7 @@ PROBLEM = '{"slug": "%s", "title": "Wait", "status": %d, "detail": "Not now."}'
 def test_retry_after_is_honoured(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())
+    tab.run('await until(() => engine.status.live, "live")')
     tab.identical()
     responses = [(503, "unavailable"), (429, "too-many-requests")]
 

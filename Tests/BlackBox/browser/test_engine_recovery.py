@@ -81,7 +81,7 @@ def test_the_browser_restores_what_a_restored_server_lacks(profile: Profile, res
     tab.run('await type(argument, "unsent meanwhile")', kept)
     tab.context.set_offline(False)
     tab.run("engine.syncNow()")
-    for _ in range(100):
+    for _ in range(1_200):
         if len(requests) > 2:
             break
         tab.page.wait_for_timeout(50)

@@ -532,6 +532,7 @@ def test_unsent_text_does_not_replace_text_in_the_rescue_note(start) -> None:
     """The rescue note already has unsent text when the deletion of the first note arrives."""
     tab, device, note, network = start()
     tab.run("await until(() => engine.status.live, 'live')")
+    network.hold_requests = True
     tab.run('await type(argument, "Milk, mine")', note)
     network.hold(tab)
     rescued = rescue_of(note)

@@ -98,6 +98,10 @@ def test_at_most_three_concurrent_downloads_with_the_open_note_first(profile: Pr
     tab.run("engine.opened(argument)", last)
     device.sync()
     tab.run('await until(() => engine.status.downloads.count === 9, "downloads")')
+    for _ in range(600):
+        if len(held) == 3:
+            break
+        tab.page.wait_for_timeout(50)
     tab.page.wait_for_timeout(500)
     assert len(held) == 3 and notes[last] in order[0]
     for n in range(9):
@@ -120,7 +124,8 @@ def test_damaged_downloads_are_discarded(profile: Profile, server: Server) -> No
     note = device.make_note("x")
     device.edit(note, f"attachments.{member}", True)
     device.sync()
-    tab.run('await until(() => copy.attachment(argument), "it")', member)
+    # The automatic download comes first. It is postponed after it was refused.
+    tab.run('await until(() => engine.requests().some(one => one.path === argument), "a download")', data_path(member))
     assert tab.run("return thrown(() => engine.want(argument))", member) == "damaged"
     assert not tab.run("return copy.attachment(argument).isHere", member)
     tab.page.unroute("**/v1/attachments/*/data")

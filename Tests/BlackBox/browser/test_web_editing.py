@@ -158,11 +158,9 @@ def test_changes_of_other_devices_appear_in_the_list(browser_and_device):
     app, other = browser_and_device
     app.wait_synced()
     app.wait_for("engine.status.live")
-    begin = time.monotonic()
     note = other.make_note("From elsewhere\nand its second line")
     other.sync()
     expect(app.row("From elsewhere")).to_be_visible()
-    assert time.monotonic() - begin < 10
     other.write(note, "Renamed elsewhere")
     other.sync()
     expect(app.row("Renamed elsewhere")).to_be_visible()
@@ -363,7 +361,8 @@ def test_closing_the_page_while_typing_loses_nothing(signed_up: App, how):
     other_tab = app.tab()
     app.type(", and the last")
     if how == "closed":
-        app.page.close(run_before_unload=True)
+        with app.page.expect_event("close"):
+            app.page.close(run_before_unload=True)
     elif how == "reloaded":
         app.page.reload()
     else:

@@ -44,7 +44,7 @@ def test_sessions_of_writing_and_merges(browser_and_device):
     app.open("Bread")
     app.write()
     for words in (" warm", " or cold", " water"):
-        app.type(words)
+        app.page.keyboard.insert_text(words)  # at once, so that it is one edit
         app.wait_saved()
         app.wait_synced()
     app.leave()
@@ -125,6 +125,7 @@ def test_offline_the_history_shows_an_error_and_can_be_retried(signed_up: App):
     app = signed_up
     app.new_note("Alone").leave()
     app.wait_synced()
+    app.wait_installed()
     app.go_offline()
     app.choose("History")
     main = app.page.get_by_role("main")

@@ -180,6 +180,7 @@ def test_german_texts_fit(new_app, server: Server, size):
     expect(page.get_by_role("toolbar", name="Ausgewählte Notizen")).to_contain_text("1 ausgewählt")
     check("selecting")
     page.get_by_role("toolbar", name="Ausgewählte Notizen").get_by_role("button", name="Schlagwörter").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
     check("tags of notes")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Auswahl aufheben").click()

@@ -76,10 +76,10 @@ def test_the_log_of_requests_can_be_copied(signed_up: App):
     app.context.grant_permissions(["clipboard-read", "clipboard-write"])
     app.sync_button.click()
     app.dialog.get_by_text("Last 200 requests").click()
+    ids = app.run("return engine.requests().map(request => request.requestID)")
     app.button("Copy log").click()
     expect(app.toast("Log copied")).to_be_visible()
     log = app.page.evaluate("() => navigator.clipboard.readText()")
     assert "POST\t/v1/accounts\t201" in log and "POST\t/v1/sync\t200" in log
-    ids = app.run("return engine.requests().map(request => request.requestID)")
     assert all(request_id in log for request_id in ids)
     assert "password" not in log and "hesper_" not in log

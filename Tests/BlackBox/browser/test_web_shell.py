@@ -34,8 +34,10 @@ def test_requests_of_the_first_and_second_visit(new_app, logged_server: Server):
     app.wait_installed()
     first = requested_paths(logged_server)
     assert len(first) <= 70, first
-    # The worker gets files that the page has loaded from the browser's cache.
-    assert len(first) == len(set(first)), sorted(path for path in set(first) if first.count(path) > 1)
+    # The worker gets files that the page has loaded from the browser's cache. After 3 s, the page loads what an export needs, which
+    # the worker may have loaded before.
+    exporting = {"/js/archive/export.js", "/js/archive/zip.js"}
+    assert [path for path in set(first) - exporting if first.count(path) > 1] == []
     app.sign_up()
     app.new_note("Kept").leave()
     app.wait_synced()

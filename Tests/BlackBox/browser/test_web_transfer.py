@@ -78,6 +78,7 @@ def filled(signed_up: App) -> App:
 
 def test_an_offline_export_is_imported_into_another_account(filled: App, new_app):
     """The export works offline, and the notes are the same in both accounts."""
+    filled.wait_installed()
     filled.go_offline()
     before = contents(filled)
     data = export(filled)

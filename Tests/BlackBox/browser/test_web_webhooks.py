@@ -62,6 +62,8 @@ def test_a_webhook_from_its_creation_to_its_end(new_app):
         app.run('await copy.createNote({text: "Milk", tags: [copy.tags()[0].uniqueID]})')
         [event] = receiver.wait(1)
         event.check_signature(key)
+        # The server records the delivery after the receiver has responded.
+        app.wait_for("(await engine.deliveries((await engine.webhooks())[0].uniqueID)).length")
         app.button(f"Log of {name}").click()
         log = app.dialog.get_by_role("list", name="Deliveries").get_by_role("listitem")
         expect(log).to_contain_text([re.compile("Note created.*Delivered .* · status: 204 · 1 attempt", re.DOTALL)])

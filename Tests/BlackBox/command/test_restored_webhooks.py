@@ -7,7 +7,8 @@ from backups import back_up, restore
 from client import PASSWORD, Client, Server
 from receiver import ALLOWED, Receiver
 from rows import check_holds
-from test_webhooks import hook, note, wait_until
+from test_webhooks import deliveries, hook, note
+from waiting import wait_until
 
 
 def test_a_restored_server_sends_nothing_until_the_owner_resumes(tmp_path: Path) -> None:
@@ -16,7 +17,7 @@ def test_a_restored_server_sends_nothing_until_the_owner_resumes(tmp_path: Path)
             client = server.client(email="ada@example.org")
             made = hook(client, receiver.url)
             note(client)
-            receiver.wait(1)
+            wait_until(lambda: deliveries(client, made))  # recorded after the receiver has answered
             back_up(server, tmp_path / "backup")
         assert restore(tmp_path / "backup", tmp_path / "data").returncode == 0
         path = f"/v1/webhooks/{made['uniqueID']}"
@@ -52,7 +53,7 @@ def test_webhooks_are_paused_while_the_attachments_are_contested(tmp_path: Path)
             paused = wait_until(lambda: (found := client.get(path).json())["paused"] and found)
             assert paused["pauseReason"] == "contested"
             assert receiver.events == []
-            assert "All webhooks were paused." in server.log
+            wait_until(lambda: "All webhooks were paused." in server.log)
         adopted = server.command("adopt-attachments", "--yes")
         assert adopted.returncode == 0, adopted.stderr
         with Server(data=data, environment=ALLOWED) as server:

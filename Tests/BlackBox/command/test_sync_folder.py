@@ -16,6 +16,7 @@ from urllib.parse import quote
 import pytest
 from client import BINARY, PASSWORD, Client
 from runner import ENVIRONMENT, FAILED, Hesper, run, serving
+from waiting import wait_until
 
 pytestmark = pytest.mark.long
 
@@ -139,7 +140,7 @@ def test_who_may_sync_a_folder(ada: str, tmp_path: Path) -> None:
         (one.folder / "Soup.md").write_text("Soup")
         assert one(*one.account, "--yes", "--once").returncode == 0
         running = one.start()
-        time.sleep(1)
+        wait_until(lambda: "Press Ctrl-C to stop." in (one.place / "log").read_text())
         other = one("--once")
         assert (other.returncode, other.stderr) == (FAILED, "hesper: Another process syncs this folder.\n")
         running.send_signal(signal.SIGINT)
@@ -200,9 +201,7 @@ def test_status_and_questions(ada: str, tmp_path: Path) -> None:
     # Without a server. The process that runs is not the one that shows the status.
     one.start()
     (one.folder / "20.md").write_text("Not sent")
-    deadline = time.monotonic() + 60
-    while json.loads(one("--status", "--json").stdout)["unsent"] == 0 and time.monotonic() < deadline:
-        time.sleep(0.2)
+    wait_until(lambda: json.loads(one("--status", "--json").stdout)["unsent"], pause=0.2)
     assert "Not sent to the server yet: 1\n" in one("--status").stdout
     one.kill()
     assert "Not sent to the server yet: 1\n" in one("--status").stdout

@@ -18,6 +18,7 @@ from postgres import PostgreSQL, name_in
 from storm import Author, Storm, client_beside
 from test_database_lost import check_lost, check_refusal, wait_until_ready
 from verdict import check_data, settle
+from waiting import wait_until
 
 pytestmark = pytest.mark.long
 
@@ -56,10 +57,7 @@ class Cluster:
 def replicated() -> Iterator[Cluster]:
     with PostgreSQL(["fsync = on", "full_page_writes = on"]) as primary, primary.standby() as standby:
         configure(primary, WAIT_FOR_STANDBY)
-        deadline = time.monotonic() + 30
-        while primary.sql(IS_SYNCHRONOUS) != [["standby", "sync"]]:
-            assert time.monotonic() < deadline, "the standby did not become synchronous"
-            time.sleep(0.05)
+        wait_until(lambda: primary.sql(IS_SYNCHRONOUS) == [["standby", "sync"]], failure="the standby did not become synchronous")
         yield Cluster(primary, standby)
 
 
@@ -102,10 +100,7 @@ class Load:
 
     def wait_until_all_are_refused(self, seconds: float = 30) -> None:
         """Waits until no request is pending. From then on, `acknowledged` does not change."""
-        deadline = time.monotonic() + seconds
-        while not all(author.lost for author in self.storm.authors):
-            assert time.monotonic() < deadline, "some pushes were not refused"
-            time.sleep(0.02)
+        wait_until(lambda: all(author.lost for author in self.storm.authors), seconds, failure="some pushes were not refused")
 
     def end(self) -> None:
         self.is_over.set()

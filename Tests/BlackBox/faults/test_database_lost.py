@@ -15,6 +15,7 @@ from follower import Follower
 from postgres import PostgreSQL, name_in
 from storm import Author, Storm
 from verdict import check_data, push_again, settle
+from waiting import wait_until
 
 pytestmark = pytest.mark.long
 
@@ -52,10 +53,7 @@ def check_refusal(client: Client) -> None:
 
 
 def wait_until_ready(client: Client, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while client.get("/readyz").status_code != 200:
-        assert time.monotonic() < deadline, "the server did not find its database again"
-        time.sleep(0.05)
+    wait_until(lambda: client.get("/readyz").status_code == 200, seconds, failure="the server did not find its database again")
 
 
 def check_lost(storm: Storm) -> None:

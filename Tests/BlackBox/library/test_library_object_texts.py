@@ -1,6 +1,5 @@
 """Texts and files of an app's own type, in apps on the Swift library: those of notes, by other names."""
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +9,7 @@ from convergence import settle
 from database import Backup, make_older, query
 from device import Device
 from library_device import LibraryDevice, Make, rescue_note
+from waiting import wait_until
 
 pytestmark = pytest.mark.long
 
@@ -95,10 +95,7 @@ def test_two_apps_set_one_file_at_once(fresh_server, apps_on):
     make_older(fresh_server, 31)
     query(fresh_server, f"UPDATE blobs SET unheld_since = unheld_since - {31 * 86_400_000}")
     fresh_server.start()
-    deadline = time.monotonic() + 60
-    while client.get(f"/v1/attachments/{lost}").status_code != 410:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: client.get(f"/v1/attachments/{lost}").status_code == 410)
     assert download(client, kept) == some_bytes(1_000, pictures[kept])
     settle(a, b)
     for device in (a, b):

@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from client import Client, Server
 from postgres import PASSWORD, PostgreSQL, name_in, programs
 from runner import FAILED, WRONG_SETTING
 from seaweed import SeaweedFS
+from waiting import wait_until
 
 pytestmark = pytest.mark.long
 
@@ -22,17 +23,16 @@ OK = "ok: The attachments belong to this database."
 CONTESTED = "wrong: Two copies of the database have used the attachments"
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 90) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "the condition did not become true in time"
-        time.sleep(1)  # `hesper doctor` takes a tenth of a second of processor time
-
-
 def attachment_diagnosis(server: Server) -> str:
     """The lines of `hesper doctor` about the attachments."""
     lines = server.command("doctor").stdout.splitlines()
     return "\n".join(line for line in lines if "attachments" in line)
+
+
+def wait_for_diagnosis(text: str, *servers: Server) -> None:
+    """Waits until `hesper doctor` states this about the attachments of the servers. It takes a tenth of a second of processor time."""
+    for server in servers:
+        wait_until(lambda server=server: text in attachment_diagnosis(server), seconds=90, pause=1)
 
 
 @pytest.fixture(scope="module")
@@ -74,19 +74,19 @@ def test_a_restored_dump_with_the_attachments_of_the_original(
     with Server(database=address, environment=storage) as server:
         ada = server.client(email="ada@example.org")
         picture = attach(ada, DATA)
-        wait_for(lambda: OK in attachment_diagnosis(server))
+        wait_for_diagnosis(OK, server)
         postgresql.run("pg_dump", "-Fc", "-d", name_in(address), "-f", str(tmp_path / "dump"))
         postgresql.run("pg_restore", "-d", name_in(copied), str(tmp_path / "dump"))
         postgresql.sql("DELETE FROM leases", name_in(copied))
         newer = attach(ada, DATA)
         with Server(database=copied, environment=storage) as copy:
             delete_account(signed_in(copy, "ada@example.org"))
-            wait_for(lambda: CONTESTED in attachment_diagnosis(server) and CONTESTED in attachment_diagnosis(copy))
+            wait_for_diagnosis(CONTESTED, server, copy)
             assert copy.command("doctor").returncode == FAILED
             time.sleep(12)
             assert download(ada, picture) == download(ada, newer) == DATA
         assert server.command("adopt-attachments", "--yes").returncode == 0
-        wait_for(lambda: OK in attachment_diagnosis(server))
+        wait_for_diagnosis(OK, server)
         assert download(ada, picture) == download(ada, newer) == DATA
     postgresql.drop(address)
     postgresql.drop(copied)
@@ -100,7 +100,7 @@ def test_an_empty_database_with_existing_attachments(
     with Server(database=address, environment=storage) as server:
         client = server.client()
         picture = attach(client, DATA)
-        wait_for(lambda: OK in attachment_diagnosis(server))
+        wait_for_diagnosis(OK, server)
         with Server(database=empty, environment=storage, start=False, port=12_321) as other:
             other.launch()
             assert other.process.wait(30) == WRONG_SETTING
@@ -120,7 +120,7 @@ def test_a_clone_of_the_cluster_is_detected(postgresql: PostgreSQL, tmp_path: Pa
         with Server(database=address, environment=storage) as server:
             client = server.client(email="ada@example.org")
             picture = attach(client, DATA)
-            wait_for(lambda: OK in attachment_diagnosis(server))
+            wait_for_diagnosis(OK, server)
             server.stop()
             standby.catch_up()
             standby.control("promote")
@@ -129,7 +129,7 @@ def test_a_clone_of_the_cluster_is_detected(postgresql: PostgreSQL, tmp_path: Pa
             clone = Server(database=standby.address_like(address), environment=storage)
             with clone:
                 delete_account(signed_in(clone, "ada@example.org"))
-                wait_for(lambda: CONTESTED in attachment_diagnosis(server))
+                wait_for_diagnosis(CONTESTED, server)
                 client.url = server.url
                 assert download(client, picture) == DATA
 
@@ -143,7 +143,7 @@ def test_a_standby_that_lacks_commits(postgresql: PostgreSQL, tmp_path: Path) ->
         marker = tmp_path / "attachments/hesper-installation.json"
         with Server(database=address, environment=storage) as server:
             picture = attach(server.client(email="ada@example.org"), DATA)
-            wait_for(lambda: OK in attachment_diagnosis(server))
+            wait_for_diagnosis(OK, server)
             # A server with a read-only database does not change the marker.
             server.stop()
             standby.catch_up()
@@ -158,20 +158,20 @@ def test_a_standby_that_lacks_commits(postgresql: PostgreSQL, tmp_path: Path) ->
             standby.sql("SELECT pg_reload_conf()")
             time.sleep(1)
             server.start()
-            wait_for(lambda: marker.read_text() != before)
+            wait_until(lambda: marker.read_text() != before)
             later = attach(signed_in(server, "ada@example.org"), DATA)
             server.stop()
             primary.kill()
             standby.control("promote")
             with Server(database=standby.address_like(address), environment=storage) as behind:
                 client = signed_in(behind, "ada@example.org")
-                wait_for(lambda: json.loads(marker.read_text())["contested"])
+                wait_until(lambda: json.loads(marker.read_text())["contested"])
                 assert client.delete(f"/v1/attachments/{picture}").status_code == 200
                 time.sleep(12)
                 files = {path.name[:36] for path in (tmp_path / "attachments").glob("*/*/*")}
                 assert files == {picture, later}
                 assert behind.command("adopt-attachments", "--yes").returncode == 0
-                wait_for(lambda: OK in attachment_diagnosis(behind))
+                wait_for_diagnosis(OK, behind)
 
 
 @pytest.mark.thorough
@@ -183,7 +183,7 @@ def test_a_synchronous_failover(postgresql: PostgreSQL, tmp_path: Path) -> None:
         address = primary.database()
         with Server(database=address, environment=storage) as server:
             picture = attach(server.client(email="ada@example.org"), DATA)
-            wait_for(lambda: OK in attachment_diagnosis(server))
+            wait_for_diagnosis(OK, server)
             server.kill()
         primary.kill()
         standby.control("promote")
@@ -201,7 +201,7 @@ def test_pg_upgrade(tmp_path: Path) -> None:
         address = old.database()
         with Server(database=address, environment=storage) as server:
             picture = attach(server.client(email="ada@example.org"), DATA)
-            wait_for(lambda: OK in attachment_diagnosis(server))
+            wait_for_diagnosis(OK, server)
             server.stop()
             old.control("stop")
             new.control("stop")
@@ -229,7 +229,7 @@ def test_serving_continues_while_the_bucket_is_unavailable(seaweed: SeaweedFS, t
     with Server(environment=environment) as server:
         client = server.client()
         picture = attach(client, DATA)
-        wait_for(lambda: OK in attachment_diagnosis(server))
+        wait_for_diagnosis(OK, server)
         server.stop()
         seaweed.stop()
         try:
@@ -238,5 +238,5 @@ def test_serving_continues_while_the_bucket_is_unavailable(seaweed: SeaweedFS, t
             assert "Cannot read the marker of the attachments; no attachments are removed until it can be read" in server.log
         finally:
             assert seaweed.start()
-        wait_for(lambda: OK in attachment_diagnosis(server))
+        wait_for_diagnosis(OK, server)
         assert download(client, picture) == DATA

@@ -9,6 +9,7 @@ import time
 from client import Client, Server
 from device import Device
 from postgres import PostgreSQL, free_port
+from waiting import wait_until
 
 # A server that lost its database tries to reconnect at least every two seconds.
 SECONDS_AWAY = 5
@@ -74,10 +75,7 @@ def test_a_standby_is_not_read_before_it_is_promoted() -> None:
             device.make_note("Bread")
             device.sync()
             reached = primary.sql("SELECT pg_current_wal_flush_lsn()")[0][0]
-            deadline = time.monotonic() + 30
-            while standby.sql(f"SELECT pg_last_wal_receive_lsn() >= '{reached}'") != [["t"]]:
-                assert time.monotonic() < deadline, "the standby did not receive the commit"
-                time.sleep(0.02)
+            wait_until(lambda: standby.sql(f"SELECT pg_last_wal_receive_lsn() >= '{reached}'") == [["t"]], failure="the standby did not receive the commit")
             balancer.target = standby
             primary.kill()
             deadline = time.monotonic() + SECONDS_AWAY
@@ -92,10 +90,7 @@ def test_a_standby_is_not_read_before_it_is_promoted() -> None:
             assert checked.returncode == 0, checked.stderr
 
             standby.control("promote")
-            deadline = time.monotonic() + 30
-            while device.client.get("/readyz").status_code != 200:
-                assert time.monotonic() < deadline, "the server did not find its database again"
-                time.sleep(0.05)
+            wait_until(lambda: device.client.get("/readyz").status_code == 200, failure="the server did not find its database again")
             answer = device.client.get("/v1/changes", params={"since": device.token})
             assert answer.status_code == 200, answer.text
             notes = device.client.get("/v1/notes").json()["notes"]

@@ -11,9 +11,9 @@ COOKIE = re.compile(r"(?P<name>(?:__Host-)?hesper)=(?P<token>hesper_[A-Za-z0-9_-
 class Page(Client):
     """A client that requests a session cookie when it signs up or in, and sends it with every request.
 
-        Requests carry `Sec-Fetch-Site: same-origin`, as browsers send it for the server's own pages, unless `headers`
+    Requests carry `Sec-Fetch-Site: same-origin`, as browsers send it for the server's own pages, unless `headers`
     override it.
-        """
+    """
 
     def __init__(self, url: str):
         super().__init__(url)

@@ -12,28 +12,39 @@ enum Loopback {
         private static let noSignal = Int32(MSG_NOSIGNAL)
     #endif
 
-    /// Creates a listening socket on a free port.
-    static func listen() throws -> (descriptor: Int32, port: Int) {
+    /// Creates a listening socket.
+    /// - Parameter port: 0 for a free port.
+    static func listen(port: Int = 0) throws -> (descriptor: Int32, port: Int) {
         let descriptor = try check("socket", socket(AF_INET, stream, 0))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        try withUnsafeMutablePointer(to: &address) { pointer in
-            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                try check("bind", bind(descriptor, $0, length))
-                try check("listen", Foundation.listen(descriptor, 128))
-                try check("getsockname", getsockname(descriptor, $0, &length))
+        do {
+            try withUnsafeMutablePointer(to: &address) { pointer in
+                try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    try check("bind", bind(descriptor, $0, length))
+                    try check("listen", Foundation.listen(descriptor, 128))
+                    try check("getsockname", getsockname(descriptor, $0, &length))
+                }
             }
+        } catch {
+            close(descriptor)
+            throw error
         }
         return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
     }
 
-    /// A port that was free just now.
+    /// A port that was free just now. It is not one of those that the system gives to connections and to listeners on port 0, so that
+    /// it is probably still free a few seconds later.
     static func freePort() throws -> Int {
-        let (descriptor, port) = try listen()
-        close(descriptor)
-        return port
+        for _ in 0..<100 {
+            guard let (descriptor, port) = try? listen(port: .random(in: 12_000..<30_000)) else { continue }
+            close(descriptor)
+            return port
+        }
+        throw Failure(call: "listen", code: EADDRINUSE)
     }
 
     static func connect(to port: Int) throws -> Int32 {
