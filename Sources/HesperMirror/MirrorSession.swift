@@ -62,6 +62,7 @@ public struct MirrorSession {
         let password = try password(email)
         let state = MirrorState(folder: marker.folder)
         try state.lock()
+        var isBegun = false
         do {
             let store = try await state.openStore()
             try await store.signIn(to: server, email: email, password: password)
@@ -76,18 +77,20 @@ public struct MirrorSession {
                     return
                 }
                 try marker.write(folder)
+                isBegun = true
                 mirror.marker = marker
                 try await run(mirror)
             } catch {
-                // If the marker was not written, nothing refers to the state, so the state is removed.
-                if try Marker.read(folder) == nil {
+                // If the marker was not written, nothing refers to the state, so the state is removed. If it was written and is missing
+                // now, the folder may be unmounted, and the state may have unsent changes.
+                if !isBegun, try Marker.read(folder) == nil {
                     try? await store.signOut(erasing: .always)
                     state.remove()
                 }
                 throw error
             }
         } catch {
-            if try Marker.read(folder) == nil { state.remove() }
+            if !isBegun, try Marker.read(folder) == nil { state.remove() }
             throw error
         }
     }

@@ -37,10 +37,10 @@ class Machine:
     def __call__(self, *arguments: str) -> subprocess.CompletedProcess:
         return run(self.place, "sync", "Notes", *arguments, **self.environment)
 
-    def start(self) -> subprocess.Popen:
+    def start(self, *arguments: str) -> subprocess.Popen:
         with (self.place / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                [str(BINARY), "sync", "Notes"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.place,
+                [str(BINARY), "sync", "Notes", *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.place,
                 env=ENVIRONMENT | self.environment,
             )
         return self.process
@@ -173,6 +173,25 @@ def test_who_may_sync_a_folder(ada: str, tmp_path: Path) -> None:
         gone = one("--once")
         assert gone.returncode == USAGE
         assert "its folder .hesper is missing" in gone.stderr
+
+
+def test_a_folder_that_is_unmounted_during_the_first_run_keeps_its_state(ada: str, tmp_path: Path) -> None:
+    """The state may have unsent changes."""
+    with served(tmp_path, ada) as (url, client):
+        one = Machine(tmp_path / "one", url, ada)
+        (one.folder / "Soup.md").write_text("Soup")
+        process = one.start(*one.account, "--yes")
+        wait_until(lambda: "Press Ctrl-C to stop." in (one.place / "log").read_text() and texts(client) == ["Soup"])
+        (one.folder / ".hesper").rename(one.place / "away")
+        (one.folder / "Soup.md").write_text("Soup, changed")
+        assert process.wait(30) == FAILED
+        assert ".hesper is missing. Nothing was changed. Is the folder mounted?" in (one.place / "log").read_text()
+        assert len(client.get("/v1/devices").json()["devices"]) == 2
+        (one.place / "away").rename(one.folder / ".hesper")
+        time.sleep(1.1)
+        done = one("--once")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert texts(client) == ["Soup, changed"]
 
 
 def test_status_and_questions(ada: str, tmp_path: Path) -> None:
