@@ -380,8 +380,9 @@ final class Mirror {
     private func look(at former: inout FormerFile, _ bytes: Data, _ report: inout Report) async throws {
         let hash = FileText.hash(bytes)
         guard hash != former.hash, !bytes.isEmpty else { return }
-        if let text = try? FileText(bytes) {
+        if let text = try? FileText(bytes),
             try await map.integrate(late: text.text, base: former.text, into: former.id)
+        {
             (former.hash, former.text) = (hash, text.text)
         } else {
             try trash.add(bytes, named: former.path, at: now())

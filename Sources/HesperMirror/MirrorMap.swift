@@ -256,14 +256,16 @@ final class MirrorMap {
     }
 
     /// Merges a text that was written to a file after the mirror had replaced the file.
-    func integrate(late text: String, base: String, into id: NoteID) async throws {
+    /// - Returns: false if the note was deleted.
+    func integrate(late text: String, base: String, into id: NoteID) async throws -> Bool {
         try await change(id) { tx, entry in
-            guard entry != nil, try tx.get(id) != nil else { return }
+            guard entry != nil, try tx.get(id) != nil else { return false }
             try tx.merge(text, base: base, into: id)
             try tx.setTags(of: id, from: base, to: text)
             // No version of a note is the empty string. So the next round finds that the note has changed since this version, and
             // writes the merged text to the file.
             entry?.version = ""
+            return true
         }
     }
 

@@ -149,6 +149,28 @@ struct MirrorTests {
         #expect(try await one.texts() == ["Leek soup\nBread and salt\n"])
     }
 
+    @Test func whatIsWrittenToTheReplacedFileOfADeletedNoteIsInTheTrash() async throws {
+        let (one, web) = (try await world.machine(), try await world.device())
+        try one.write("Soup.md", "Soup\n")
+        try await one.sync()
+        await web.syncNow()
+        let note = try #require(try await web.all(Note.self).first)
+        let handle = try FileHandle(forUpdating: one.url.appending(path: "Soup.md"))
+        one.mirror.savingTime = .max
+        try await web.update(note.id) { $0.text = "Leek soup\n" }
+        await web.syncNow()
+        await one.store.syncNow()
+        #expect(try await one.mirror.round().written == 1)
+        try handle.write(contentsOf: Data("Soup, and salt\n".utf8))
+        try handle.close()
+        try await web.delete(note.id)
+        try await web.sendDeletionsNow()
+        await web.syncNow()
+        try await one.sync()
+        #expect(one.contents.isEmpty)
+        #expect(one.trash.values.sorted() == ["Leek soup\n", "Soup, and salt\n"])
+    }
+
     @Test func whatAKilledProcessLeftIsInTheTrash() async throws {
         let one = try await world.machine()
         try one.write("Soup.md", "Soup")
