@@ -73,6 +73,20 @@ import Testing
         try await laptop.runner.want(.random())
     }
 
+    /// All downloads are paused then, and the caller may show why.
+    @Test(arguments: [Fault.tooManyRequests(retryAfter: 600), .storageFull]) func whatIsWantedCannotBeDownloadedNow(
+        _ fault: Fault
+    ) async throws {
+        let phone = try await device(isNewAccount: true)
+        let laptop = try await device()
+        let (_, attachment) = try phone.makePicture(TransferBench.bytes(5 << 20), mimeType: "application/zip")
+        for device in [phone, laptop] { await device.runner.start() }
+        #expect(await laptop.waitForObject(attachment))
+        server.fail(fault, times: 100, path: "/v1/attachments")
+        try await laptop.runner.want(attachment)
+        #expect(laptop.bytes(attachment) == nil)
+    }
+
     @Test func withoutNetwork() async throws {
         let phone = try await device(isNewAccount: true)
         server.isOffline = true

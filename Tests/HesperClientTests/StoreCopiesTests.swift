@@ -93,6 +93,22 @@ import Testing
         #expect(try state(await open(temporary.file, Nothing())).node == node)
     }
 
+    /// Otherwise, undo would bring an object of the earlier account into the copy of the next one.
+    @Test func anotherProcessErasesTheCopy() async throws {
+        let (one, other) = (try await open(temporary.file), try await open(temporary.file))
+        let soup = try await one.insert(Recipe(title: "Soup"))
+        var iterator = one.values(Recipe.self).makeAsyncIterator()
+        #expect(try await iterator.next()?.count == 1)
+        try await one.delete(soup.id)
+        #expect(try await iterator.next()?.isEmpty == true)
+        try await one.insert(Recipe(title: "Stew"))
+        #expect(try await iterator.next()?.map(\.title) == ["Stew"])
+        try await other.signOut(erasing: .always)
+        #expect(try await one.undo() == false)
+        #expect(try await iterator.next()?.isEmpty == true)
+        #expect(try await one.count(Recipe.self) == 0)
+    }
+
     @Test func anotherProcessIsToldWhichTablesChanged() async throws {
         let (one, other) = (try await temporary.open(), try await temporary.open())
         #expect(try await one.database.noticeOtherProcesses() == [])

@@ -39,6 +39,23 @@ import Testing
         #expect(try await store.undo() == false)
     }
 
+    /// An app may call it for each press of a key, without waiting for the call before.
+    @Test func callsOfUndoAtTheSameTimeUndoOneStepEach() async throws {
+        let soup = try await store.insert(Recipe(title: "Soup"))
+        try await store.update(soup.id) { $0.cooked += 5 }
+        try await store.update(soup.id) { $0.cooked += 1 }
+        try await store.delete(soup.id)
+        let isUndone = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<3 { group.addTask { try await store.undo() } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(isUndone == [true, true, true])
+        #expect(try await store.all(Recipe.self).map(\.cooked.value) == [0])
+        #expect(try await store.undo())
+        #expect(try await store.undo() == false)
+        #expect(try await store.count(Recipe.self) == 0)
+    }
+
     @Test func whatChangedSinceStays() async throws {
         let soup = try await store.insert(Recipe(title: "Soup"))
         try await store.update(soup.id) {

@@ -58,17 +58,21 @@ extension LocalStore {
     /// - Throws: ``StoreError/unsentChanges(_:)`` if `erasing` is ``Erasing/ifSent`` and there are unsent changes.
     public func signOut(erasing: Erasing = .nothing) async throws {
         // The session ends on this device first, so that nothing of this account is saved after the local copy was erased.
-        let session = try await database.performWrite { records in
-            let session = try records.session
-            let unsent = try records.pendingCounts().toSend
-            switch erasing {
-            case .nothing:
-                guard var ended = session else { return session }
-                ended.token = nil
-                try records.setMeta("session", ended.json)
-            case .ifSent where unsent > 0: throw StoreError.unsentChanges(unsent)
-            case .ifSent, .always: try records.eraseAll()
+        let session = try await history.inTurn {
+            let session = try await database.performWrite { records in
+                let session = try records.session
+                let unsent = try records.pendingCounts().toSend
+                switch erasing {
+                case .nothing:
+                    guard var ended = session else { return session }
+                    ended.token = nil
+                    try records.setMeta("session", ended.json)
+                case .ifSent where unsent > 0: throw StoreError.unsentChanges(unsent)
+                case .ifSent, .always: try records.eraseAll()
+                }
+                return session
             }
+            if erasing != .nothing { history.clear() }
             return session
         }
         await runner.sessionChanged()
@@ -86,7 +90,6 @@ extension LocalStore {
     }
 
     private func eraseFiles() async throws {
-        history.clear()
         for id in try files.list().keys { try files.delete(id) }
         try await database.writer.vacuum()
     }

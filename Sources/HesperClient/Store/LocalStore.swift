@@ -110,12 +110,14 @@ public final class LocalStore: Sendable {
     public func write<Result: Sendable>(
         _ body: @Sendable (WriteTransaction) throws -> Result
     ) async throws -> Result {
-        let (result, step) = try await perform { writer in
-            let result = try body(WriteTransaction(writer: writer))
-            return (result, writer.step)
+        try await history.inTurn {
+            let (result, step) = try await perform { writer in
+                let result = try body(WriteTransaction(writer: writer))
+                return (result, writer.step)
+            }
+            history.append(step)
+            return result
         }
-        history.append(step)
-        return result
     }
 
     /// Runs a transaction. If the transaction made changes that must be sent, starts a round of sync.
@@ -194,13 +196,17 @@ public final class LocalStore: Sendable {
     public func redo() async throws -> Bool { try await reverse(isRedo: true) }
 
     private func reverse(isRedo: Bool) async throws -> Bool {
-        guard let step = history.last(isRedo: isRedo) else { return false }
-        let (reversal, remade) = try await perform { [defaults] writer in
-            let remade = try writer.reverse(step) { defaults[$0]?[$1] }
-            return (writer.step, remade)
+        // Another process may have erased the local copy.
+        await noticeOtherProcesses()
+        return try await history.inTurn {
+            guard let step = history.last(isRedo: isRedo) else { return false }
+            let (reversal, remade) = try await perform { [defaults] writer in
+                let remade = try writer.reverse(step) { defaults[$0]?[$1] }
+                return (writer.step, remade)
+            }
+            history.reversed(isRedo: isRedo, by: reversal, remade: remade)
+            return true
         }
-        history.reversed(isRedo: isRedo, by: reversal, remade: remade)
-        return true
     }
 
     /// Sends deletions now, instead of 10 seconds after they were made. Undo then creates new objects instead of restoring the
@@ -227,25 +233,33 @@ public final class LocalStore: Sendable {
     }
 
     private func lookAtOtherProcesses() async {
+        await noticeOtherProcesses()
+        await connect()
+    }
+
+    private func noticeOtherProcesses() async {
         // Errors are ignored here, for example if the database is busy or damaged: the app's next access to the store reports them.
         let tables = (try? await database.noticeOtherProcesses()) ?? []
+        if tables.contains(RecordsTransaction.erasures) { history.clear() }
         if tables.contains("meta") {
             await runner.sessionChanged()
         } else if !tables.isEmpty {
             await runner.changed()
         }
-        await connect()
     }
 
     /// Begins to sync, unless the store is suspended or another process syncs.
     func connect() async {
-        guard !isSuspended.withLock({ $0 }), lock?.take() ?? true else { return }
+        guard !isSuspended.withLock({ $0 }) else { return }
+        // Another process can have the lock although this one syncs, if `resume` was called while `suspend` was running.
+        guard lock?.take() ?? true else { return await runner.stop() }
         await runner.start()
         if isSuspended.withLock({ $0 }) { await disconnect() }
     }
 
     private func disconnect() async {
         await runner.stop()
+        guard isSuspended.withLock({ $0 }) else { return await connect() }
         lock?.release()
     }
 

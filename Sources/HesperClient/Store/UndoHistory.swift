@@ -29,8 +29,35 @@ final class UndoHistory: Sendable {
         var undone: [[UndoEntry]] = []
     }
 
+    private struct Turns {
+        var isTaken = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
     private let state = Locked(State())
+    private let turns = Locked(Turns())
     private static let maximumSteps = 100
+
+    /// Runs `body` after the earlier calls of this method have ended. Without turns, two calls of undo at the same time would reverse
+    /// the same transaction.
+    func inTurn<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+        await withCheckedContinuation { turn in
+            let isFree = turns.withLock { turns in
+                if turns.isTaken { turns.waiting.append(turn) }
+                defer { turns.isTaken = true }
+                return !turns.isTaken
+            }
+            if isFree { turn.resume() }
+        }
+        defer {
+            let next = turns.withLock { turns in
+                turns.isTaken = !turns.waiting.isEmpty
+                return turns.waiting.isEmpty ? nil : turns.waiting.removeFirst()
+            }
+            next?.resume()
+        }
+        return try await body()
+    }
 
     /// Adds the entries of a transaction. Transactions that were undone before can no longer be redone.
     func append(_ step: [UndoEntry]) {

@@ -269,7 +269,8 @@ package actor SyncRunner {
         guard !wanted.isEmpty else { return }
         let ids = Set(wanted.map(\.id))
         let due = try database.read { transaction in
-            try ids.filter { id in
+            if transfers.isDownloadPaused(at: transaction.now) { return Set<UniqueID>() }
+            return try ids.filter { id in
                 try TransferTable(transaction).row(id).map { $0.retryAt <= transaction.now } ?? false
             }
         }
@@ -291,7 +292,7 @@ package actor SyncRunner {
         around.localFailure = SyncProblem(localFailure: error)
         let delay = backOff.delay(afterFailures: localFailures, from: 1_000, upTo: 60_000)
         start(.retry) { runner in
-            try? await Task.sleep(for: .milliseconds(delay))
+            guard (try? await Task.sleep(for: .milliseconds(delay))) != nil else { return }
             await runner?.endRetry(retry)
         }
     }

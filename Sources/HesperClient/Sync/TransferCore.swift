@@ -177,6 +177,9 @@ package struct TransferCore: Sendable {
         return effects
     }
 
+    /// Whether all downloads wait, for example because the disk is full.
+    func isDownloadPaused(at now: Timestamp) -> Bool { download.pausedUntil.map { $0 > now } ?? false }
+
     /// Takes an input without a transaction if there is nothing to transfer, which is nearly always the case.
     /// - Parameter hasTransfers: the result of ``TransferTable/hasWork(_:)`` in the last transaction.
     /// - Returns: whether the input was taken. Otherwise, ``step(_:_:_:)`` must process it.
@@ -227,7 +230,7 @@ package struct TransferCore: Sendable {
         let table = TransferTable(transaction)
         let now = transaction.now
         func isPaused(_ direction: Direction) -> Bool { direction.pausedUntil.map { $0 > now } ?? false }
-        if !isPaused(download), let wanted = try table.next(isUpload: false, isWanted: true, at: now, policy) {
+        if !isDownloadPaused(at: now), let wanted = try table.next(isUpload: false, isWanted: true, at: now, policy) {
             return wanted
         }
         guard !isSyncing else { return nil }
