@@ -385,5 +385,9 @@ export class Copy extends Database {
 
   dismiss = key => this.#change(tx => tx.delete("notices", key))
   takeOffShelf = key => this.#change(tx => tx.delete("shelf", key))
-  erase = () => this.#change(tx => ALL_STORES.forEach(store => tx.clear(store)), ALL_STORES)
+  /** Erases everything, unless the session of another device has begun. Without an ID: in any case. */
+  erase = deviceID => this.#change(async tx => {
+    if (deviceID && (await tx.get("meta", "session"))?.device.uniqueID !== deviceID) return
+    for (const store of ALL_STORES) tx.clear(store)
+  }, ALL_STORES)
 }

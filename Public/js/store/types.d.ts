@@ -371,7 +371,7 @@ interface LocalCopy extends EventTarget {
   dismiss(key: number | string): Promise<void>
   takeOffShelf(key: number): Promise<void>
   /** Erases everything; other tabs get "session". */
-  erase(): Promise<void>
+  erase(deviceID?: string): Promise<void>
 
   /**
    * Runs a transaction. When it is on the disk, memory and the other tabs are brought up to date. `body` awaits only requests of

@@ -12,6 +12,9 @@ const otherAccount = ({account: {email}}) => new Problem({slug: "other-account",
  * described in types.d.ts, `SyncEngine`, which extends this class.
  */
 export class Remote extends EventTarget {
+  /** The last sign-in or sign-up, where there are no locks. @type {Promise<any>} */
+  #entering = Promise.resolve()
+
   /**
    * @param {Copy} copy
    * @param {Http} http
@@ -63,9 +66,15 @@ export class Remote extends EventTarget {
   signUp = credentials => this.#enter("/v1/accounts", credentials)
   signIn = credentials => this.#enter("/v1/devices", credentials)
 
-  /** Makes this browser a device, of a new account or an existing one. */
-  async #enter(path, credentials) {
-    const held = this.copy.session
+  /** Makes this browser a device, of a new account or an existing one. One at a time, so that the session and its cookie agree. */
+  #enter(path, credentials) {
+    const enter = () => this.#enterAlone(path, credentials)
+    if (navigator.locks) return navigator.locks.request("hesper-enter", enter)
+    return this.#entering = this.#entering.catch(() => {}).then(enter)
+  }
+
+  async #enterAlone(path, credentials) {
+    const held = await this.copy.transaction(["meta"], "readonly", tx => tx.get("meta", "session"))
     if (held && held.account.email.toLowerCase() !== credentials.email.trim().toLowerCase()) throw otherAccount(held)
     const {value: {account: {uniqueID, email}, device}} =
       await this.http.send("POST", path, {json: {...credentials, cookie: true}})
@@ -91,12 +100,13 @@ export class Remote extends EventTarget {
     await (session && this.signOutDevice(session.device.uniqueID).catch(error => {
       if (!anyway && ![401, 404].includes(error.status)) throw error
     }))
-    await this.copy.erase()
+    await this.copy.erase(session?.device.uniqueID)
   }
 
   async deleteAccount(json) {
+    const {session} = this.copy
     await this.http.send("DELETE", "/v1/account", {json})
-    await this.copy.erase()
+    await this.copy.erase(session?.device.uniqueID)
   }
 
   changePassword = json => this.http.send("PATCH", "/v1/account", {json})

@@ -137,6 +137,7 @@ export class Transfers {
   /** Gives up an upload: the attachment becomes a refused change, with the edits that name it. */
   #shelve(made, error) {
     return this.copy.transaction(["made", "uploads", "unsent", "shelf"], "readwrite", async tx => {
+      if (!await tx.get("made", made.uniqueID)) return // It was deleted meanwhile, or the copy was erased.
       const names = (await tx.getAll("unsent")).filter(one => one.attribute === `attachments.${made.uniqueID}`)
       for (const {uniqueID, attribute} of names) tx.delete("unsent", [uniqueID, attribute])
       for (const store of ["made", "uploads"]) tx.delete(store, made.uniqueID)
@@ -155,7 +156,8 @@ export class Transfers {
       const how = {...headers, "Upload-Complete": "?0", "Upload-Length": String(blob.size)}
       begun = await this.http.send("PUT", dataPath(id), {headers: how, signal})
       location = begun.headers.get("Location")
-      await this.copy.transaction(["uploads"], "readwrite", tx => tx.put("uploads", {uniqueID: id, location}))
+      const keep = async tx => await tx.get("made", id) && tx.put("uploads", {uniqueID: id, location})
+      await this.copy.transaction(["made", "uploads"], "readwrite", keep)
     }
     if (begun.headers.get("Upload-Complete") === "?1") return
     for (let at = Number(begun.headers.get("Upload-Offset")); at < blob.size; at += PART_SIZE) {

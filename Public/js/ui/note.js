@@ -1,5 +1,6 @@
 // One note: its text, with its tags and files.
 import {moveCaret, rebase} from "../model/difference.js"
+import {randomID} from "../model/hash.js"
 import {canStyle, styleLine} from "../model/markdown.js"
 import {onOwnLines} from "../model/marks.js"
 import {breakLine, indent, linesAround, linkOf, makeLink, outdent, toggleBox, toggleChecklist, toggleMark} from "../model/typing.js"
@@ -15,27 +16,37 @@ import {tagField} from "./tags.js"
 
 /** Typing within this time is one edit, in ms. */
 const COMMIT_DELAY = 1_000
-/** Text that was not saved when the page was closed is in localStorage. Its key is this prefix and the note's ID. */
+/** Text that was not saved when a page was closed is in localStorage. Its key is this prefix, the note's ID, a space, and the page's ID. */
 const KEPT = "typed "
+const PAGE = randomID()
 
 /**
- * Writes text into the copy that a closed page left in localStorage.
+ * Writes text into the copy that closed pages left in localStorage. Text that cannot be written stays there.
  *
  * @param {Copy} copy
  */
 export const takeKept = async copy => {
   await copy.loaded
+  const failures = []
   for (const name of Object.keys(localStorage).filter(name => name.startsWith(KEPT))) {
-    const id = name.slice(KEPT.length)
-    const {account, value, base, tags} = JSON.parse(localStorage[name])
-    if (account === copy.session?.account.uniqueID && copy.note(id)?.text !== value) {
-      const into = copy.note(id) ? id : await copy.rescueOf(id)
-      if (into) await copy.write(into, value, {...base, isMoved: into !== id})
-      else if (base.clock) await copy.rescue({uniqueID: id, tags, attachments: []}, value)
-      else await copy.createNote({uniqueID: id, text: value, tags})
+    const kept = localStorage[name]
+    if (!kept) continue // Another tab has taken it meanwhile.
+    try {
+      await take(copy, name.slice(KEPT.length).split(" ")[0], JSON.parse(kept))
+      delete localStorage[name]
+    } catch (error) {
+      failures.push(error)
     }
-    delete localStorage[name]
   }
+  if (failures.length) throw failures[0]
+}
+
+const take = async (copy, id, {account, value, base, tags}) => {
+  if (account !== copy.session?.account.uniqueID || copy.note(id)?.text === value) return
+  const into = copy.note(id) ? id : await copy.rescueOf(id)
+  if (into) await copy.write(into, value, {...base, isMoved: into !== id})
+  else if (base.clock) await copy.rescue({uniqueID: id, tags, attachments: []}, value)
+  else await copy.createNote({uniqueID: id, text: value, tags})
 }
 
 /** A calendar event (RFC 5545). */
@@ -83,6 +94,7 @@ export const editor = (app, id, tags) => {
   /** Whether Shift is pressed. Shift+Enter does not continue a list. */
   let isShift = false
   const undoHistory = new EditHistory()
+  const kept = `${KEPT}${id} ${PAGE}`
   let running = null
   let waiting = 0
   let showing = 0
@@ -93,7 +105,7 @@ export const editor = (app, id, tags) => {
     if (!isThere) await copy.createNote({uniqueID: id, text: value, tags})
     const clock = isThere ? await copy.write(id, value, base) : copy.note(id)?.textClock ?? null
     base = {clock, value}
-    delete localStorage[KEPT + id]
+    if (words === value) delete localStorage[kept]
   }
   /**
    * Writes what was typed. One write at a time: each has the one before as its base (clients.md, rules 2 and 3).
@@ -102,10 +114,16 @@ export const editor = (app, id, tags) => {
    */
   const commit = async () => {
     if (running) return running.then(commit)
-    // The text of another device may have waited for a change that was then reverted.
-    if (words === base.value) return merge("here")
-    running = store().catch(error => error.slug === "gone" ? vanish() : app.fail(error))
-      .finally(() => { running = null })
+    if (words === base.value) {
+      delete localStorage[kept]
+      // The text of another device may have waited for a change that was then reverted.
+      return merge("here")
+    }
+    running = store().catch(error => {
+      if (error.slug === "gone") return vanish()
+      keepWords()
+      app.fail(error)
+    }).finally(() => { running = null })
     await running
     merge("here")
   }
@@ -121,11 +139,15 @@ export const editor = (app, id, tags) => {
     if (!copy.note(id)) await store()
     return id
   }
+  /** Keeps unsaved text outside the copy. Whether there is any. */
+  const keepWords = () => {
+    if (words === base.value || !copy.session) return false
+    localStorage[kept] = JSON.stringify({account: copy.session.account.uniqueID, value: words, base, tags})
+    return true
+  }
   /** Keeps unsaved text when the page may be closed, because the page may end before a transaction does. */
   const keep = () => {
-    if (words === base.value || !copy.session) return
-    localStorage[KEPT + id] = JSON.stringify({account: copy.session.account.uniqueID, value: words, base, tags})
-    commit()
+    if (keepWords()) commit()
   }
 
   /** Merges changes of the text by another device or tab. The caret stays at the same words. */

@@ -352,6 +352,39 @@ def test_a_note_deleted_while_being_edited_is_rescued(browser_and_device, how):
     assert [(one["text"], one["tags"]) for one in device.notes.values()] == [("Words and mine", [tag])]
 
 
+def test_text_that_a_closed_tab_left_is_kept_until_it_is_in_the_note(signed_up: App):
+    """Another tab that saves the same note does not delete it."""
+    app = signed_up
+    app.new_note("Milk")
+    app.wait_saved()
+    leave = """const note = copy.note(argument), base = {clock: note.textClock, value: note.text}
+        localStorage[`typed ${argument} closed`] =
+          JSON.stringify({account: copy.session.account.uniqueID, value: "Milk and bread", base, tags: []})"""
+    app.run(leave, app.note_id)
+    app.page.keyboard.press("Control+Home")
+    app.type("Oat ")
+    app.wait_saved()
+    app.wait_synced()
+    app.reload()
+    app.expect_titles("Oat Milk and bread")
+    app.wait_synced()
+    assert app.page.evaluate("() => Object.keys(localStorage).filter(name => name.startsWith('typed '))") == []
+
+
+def test_text_that_could_not_be_saved_is_saved_after_the_next_start(signed_up: App):
+    app = signed_up
+    app.new_note("Milk")
+    app.wait_saved()
+    app.run("copy.write = async () => { throw new Error('the test says so') }")
+    app.type(" and bread")
+    expect(app.toast("the test says so")).to_be_visible()
+    app.page_errors.clear()  # the app also logs the message
+    app.leave()
+    app.go("#/")
+    app.reload()
+    app.expect_titles("Milk and bread")
+
+
 @pytest.mark.parametrize("how", ["closed", *(pytest.param(how, marks=pytest.mark.thorough) for how in ("reloaded", "left"))])
 def test_closing_the_page_while_typing_loses_nothing(signed_up: App, how):
     """Not even the last keystrokes, which were not saved yet."""

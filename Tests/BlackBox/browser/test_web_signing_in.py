@@ -5,9 +5,9 @@ import uuid
 
 import pytest
 from app import App
-from client import Client, Server
+from client import PASSWORD, Client, Server
 from device import Device
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 pytestmark = pytest.mark.long
 
@@ -314,3 +314,42 @@ def test_another_account_cannot_sign_in_while_notes_are_stored(signed_up: App, c
     app.sign_in(app.email)
     app.wait_synced()
     assert [note["text"] for note in another_client(app).read_all()[0]["notes"]] == ["Mine and unsent"]
+
+
+def test_two_sign_ins_at_the_same_time(new_app):
+    """The session in the copy is that of the cookie. Otherwise, notes of one account would be sent to the other."""
+    known = new_app().sign_up()
+    app = new_app()
+    held: list[Route] = []
+    app.page.route("**/v1/accounts", lambda route: held.append(route))
+    enter = """const credentials = {email: argument[1], password: argument[2], deviceName: "browser"}
+        window.entered = [...window.entered ?? [], engine[argument[0]](credentials).then(() => "entered", error => error.slug)]"""
+    app.run(enter, ["signUp", f"{uuid.uuid4().hex}@example.org", PASSWORD])
+    app.run(enter, ["signIn", known.email, PASSWORD])
+    for _ in range(600):
+        if held:
+            break
+        app.page.wait_for_timeout(50)
+    app.page.wait_for_timeout(500)
+    held[0].continue_()
+    assert app.page.evaluate("() => Promise.all(entered)") == ["entered", "other-account"]
+    assert app.run("return (await engine.account()).uniqueID === copy.session.account.uniqueID")
+
+
+def test_a_late_response_to_a_sign_out_leaves_the_next_session(signed_up: App):
+    app = signed_up
+    held: list[Route] = []
+    app.page.route("**/v1/devices/*", lambda route: held.append(route))
+    app.run("window.ended = engine.signOut()")
+    for _ in range(600):
+        if held:
+            break
+        app.page.wait_for_timeout(50)
+    # Another tab signs out, and signs in again.
+    app.run("await copy.erase()")
+    app.sign_in(app.email)
+    app.new_note("Kept").leave()
+    held[0].fulfill(status=404, content_type="application/problem+json", body='{"slug": "not-found", "status": 404}')
+    app.run("await ended")
+    app.page_errors.clear()  # the browser logs the response
+    app.expect_titles("Kept")
