@@ -121,8 +121,8 @@ export const editor = (app, id, tags) => {
     }
     running = store().catch(error => {
       if (error.slug === "gone") return vanish()
-      keepWords()
       app.fail(error)
+      keepWords()
     }).finally(() => { running = null })
     await running
     merge("here")
