@@ -1,7 +1,7 @@
 // Requests to the server, and its stream of events.
 import {randomID} from "../model/hash.js"
 
-/** The maximum time of a request, in ms. */
+/** The maximum time without a byte of a response, in ms. A response may take longer, for example a large file over a slow network. */
 const TIMEOUT = 120_000
 /**
  * After this time without a byte, in ms, a stream of events counts as lost: the server sends something at least every 20 s
@@ -11,6 +11,17 @@ const SILENCE = 45_000
 
 /** @type {any} `AbortSignal.any` is newer than the types */
 const signals = AbortSignal
+
+/** Calls `expire` when `restart` was not called for a time, in ms, until `end` is called. */
+const watch = (time, expire) => {
+  let timer
+  const restart = () => {
+    clearTimeout(timer)
+    timer = setTimeout(expire, time)
+  }
+  restart()
+  return {restart, end: () => clearTimeout(timer)}
+}
 
 /**
  * What went wrong with a request: a problem of the server (protocol.md, Errors), or "network", "unexpected" and others of this
@@ -61,17 +72,26 @@ export class Http {
    * @throws {Problem}
    */
   send(method, path, {json, body = json && JSON.stringify(json), headers, signal, as = "text"} = {}) {
+    const stop = new AbortController()
+    const {restart, end} = watch(TIMEOUT, () => stop.abort())
     const init = {
       method,
       body,
       headers: {...json && {"Content-Type": "application/json"}, ...headers},
-      signal: signals.any([signals.timeout(TIMEOUT), ...signal ? [signal] : []]),
+      signal: signals.any([stop.signal, ...signal ? [signal] : []]),
     }
     return this.#ask(path, init, async (answer, entry) => {
-      const value = await answer[as]()
+      const watched = new TransformStream({
+        transform: (part, to) => {
+          restart()
+          to.enqueue(part)
+        },
+      })
+      /** @type {any} */
+      const value = await new Response(answer.body?.pipeThrough(watched), {headers: answer.headers})[as]()
       entry.bytes = value.size ?? value.length
       return {headers: answer.headers, value: as === "text" && value ? JSON.parse(value) : value}
-    })
+    }).finally(end)
   }
 
   /**
@@ -82,28 +102,23 @@ export class Http {
    * @returns {AsyncGenerator<ServerEvent>}
    */
   async* events(since, stop) {
-    let timer
-    const restartTimer = () => {
-      clearTimeout(timer)
-      timer = setTimeout(() => stop.abort(), SILENCE)
-    }
+    const {restart, end} = watch(SILENCE, () => stop.abort())
     try {
-      restartTimer()
       const path = `/v1/events?since=${encodeURIComponent(since)}`
       const body = await this.#ask(path, {signal: stop.signal}, answer => answer.body)
       const reader = body.pipeThrough(new TextDecoderStream()).getReader()
       for (let text = "", part; !(part = await reader.read()).done;) {
-        restartTimer()
+        restart()
         text += part.value
         // An empty line ends an event.
-        for (let end; (end = text.indexOf("\n\n")) >= 0; text = text.slice(end + 2)) {
-          const lines = text.slice(0, end).split("\n").map(line => line.split(/: (.*)/s, 2))
+        for (let at; (at = text.indexOf("\n\n")) >= 0; text = text.slice(at + 2)) {
+          const lines = text.slice(0, at).split("\n").map(line => line.split(/: (.*)/s, 2))
           const {event, data = "null", retry = 0} = Object.fromEntries(lines)
           yield {name: event, data: JSON.parse(data), retry: Number(retry)}
         }
       }
     } finally {
-      clearTimeout(timer)
+      end()
       stop.abort()
     }
   }

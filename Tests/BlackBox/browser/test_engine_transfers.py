@@ -1,5 +1,8 @@
 """Transfer of attachment bytes between browser and server (clients.md, rule 11)."""
 
+import time
+
+import pytest
 from attachments import attach, data_path, download, sha256, some_bytes
 from client import Server
 from engine_page import EngineTab, Profile, device_of
@@ -130,6 +133,23 @@ def test_damaged_downloads_are_discarded(profile: Profile, server: Server) -> No
     assert not tab.run("return copy.attachment(argument).isHere", member)
     tab.page.unroute("**/v1/attachments/*/data")
     assert tab.run("return (await engine.want(argument)).size", member) == 1_000
+
+
+@pytest.mark.thorough
+def test_a_download_may_take_longer_than_the_timeout(profile: Profile, server: Server) -> None:
+    """The timeout of 120 s is the time without a byte."""
+    tab = profile(server)
+    device = device_of(server, tab.sign_up())
+    tab.identical()
+    network = tab.context.new_cdp_session(tab.page)
+    slow = {"offline": False, "latency": 0, "downloadThroughput": 6_000, "uploadThroughput": -1}
+    network.send("Network.emulateNetworkConditions", slow)
+    member = attach(device.client, some_bytes(840_000))
+    device.edit(device.make_note("x"), f"attachments.{member}", True)
+    device.sync()
+    begin = time.monotonic()
+    tab.run('await until(() => copy.attachment(argument)?.isHere, "the file", 250)', member)
+    assert time.monotonic() - begin > 120
 
 
 def test_a_refused_upload_does_not_block_other_changes(profile: Profile) -> None:
