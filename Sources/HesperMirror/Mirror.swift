@@ -357,8 +357,8 @@ final class Mirror {
     }
 
     /// Removes files that were replaced more than ``savingTime`` ago, except those that a program has emptied, because it is probably
-    /// still writing them. If a program wrote text to a file after it was replaced, the text is merged into the note. Other bytes go
-    /// to the trash.
+    /// still writing them. If a program wrote text to a file after it was replaced, the text is merged into the note. Other bytes, and
+    /// texts of notes that were deleted, go to the trash.
     /// - Parameter isAtEnd: whether the mirror is ending, so that all replaced files are removed now.
     func removeFormerFiles(_ report: inout Report, isAtEnd: Bool = false) async throws {
         var rest: [FormerFile] = []

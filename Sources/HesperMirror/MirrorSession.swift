@@ -81,8 +81,8 @@ public struct MirrorSession {
                 mirror.marker = marker
                 try await run(mirror)
             } catch {
-                // If the marker was not written, nothing refers to the state, so the state is removed. If it was written and is missing
-                // now, the folder may be unmounted, and the state may have unsent changes.
+                // If the marker was not written, nothing refers to the state, so the state is removed. If it was written and cannot be
+                // found now, the folder may be unmounted. The state is then kept, because it may have unsent changes.
                 if !isBegun, try Marker.read(folder) == nil {
                     try? await store.signOut(erasing: .always)
                     state.remove()

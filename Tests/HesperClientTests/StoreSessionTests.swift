@@ -72,14 +72,20 @@ struct StoreSessionTests {
         return store
     }
 
-    /// Otherwise, objects of the earlier account would appear in the copy, and be sent to the next account.
-    @Test func nothingIsSavedAfterAnotherProcessErasedTheCopy() async throws {
+    /// A store whose round of sync waits for a response that contains a recipe of another device.
+    private func storeDuringARound() async throws -> LocalStore {
         let (phone, laptop) = (try await store(isNew: true), try await store(isNew: false))
         try await laptop.insert(Recipe(title: "Soup"))
         #expect(await laptop.syncNow().phase == .synced)
         held.hold("/v1/sync")
         await phone.syncNow(deadline: .zero)
         try await held.hasResponse()
+        return phone
+    }
+
+    /// Otherwise, objects of the earlier account would appear in the copy, and be sent to the next account.
+    @Test func nothingIsSavedAfterAnotherProcessErasedTheCopy() async throws {
+        let phone = try await storeDuringARound()
         try phone.database.write { try $0.eraseAll() }
         held.release()
         #expect(await phone.syncNow().phase == .signedOut)
@@ -88,12 +94,7 @@ struct StoreSessionTests {
     }
 
     @Test func signingOutWhileARoundIsInProgress() async throws {
-        let (phone, laptop) = (try await store(isNew: true), try await store(isNew: false))
-        try await laptop.insert(Recipe(title: "Soup"))
-        #expect(await laptop.syncNow().phase == .synced)
-        held.hold("/v1/sync")
-        await phone.syncNow(deadline: .zero)
-        try await held.hasResponse()
+        let phone = try await storeDuringARound()
         try await phone.signOut(erasing: .ifSent)
         #expect(phone.status.phase == .signedOut)
         held.release()

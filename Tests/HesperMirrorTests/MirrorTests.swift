@@ -125,19 +125,24 @@ struct MirrorTests {
         #expect(one.read("Soup.md") == "Soup\nBread\nSalt\n")
     }
 
-    @Test func whatIsWrittenToAReplacedFileIsMerged() async throws {
+    /// An editor has opened a file in order to save it, when the mirror replaces it with the text of another device.
+    private func replacedFile() async throws -> (Machine, web: LocalStore, NoteID, FileHandle) {
         let (one, web) = (try await world.machine(), try await world.device())
         try one.write("Soup.md", "Soup\nBread\n")
         try await one.sync()
         await web.syncNow()
         let note = try #require(try await web.all(Note.self).first)
-        // An editor has opened the file in order to save it, when the mirror replaces it.
         let handle = try FileHandle(forUpdating: one.url.appending(path: "Soup.md"))
         one.mirror.savingTime = .max
         try await web.update(note.id) { $0.text = "Leek soup\nBread\n" }
         await web.syncNow()
         await one.store.syncNow()
         #expect(try await one.mirror.round().written == 1)
+        return (one, web, note.id, handle)
+    }
+
+    @Test func whatIsWrittenToAReplacedFileIsMerged() async throws {
+        let (one, _, _, handle) = try await replacedFile()
         try handle.truncate(atOffset: 0)
         // It takes longer than expected.
         one.mirror.savingTime = 0
@@ -150,25 +155,15 @@ struct MirrorTests {
     }
 
     @Test func whatIsWrittenToTheReplacedFileOfADeletedNoteIsInTheTrash() async throws {
-        let (one, web) = (try await world.machine(), try await world.device())
-        try one.write("Soup.md", "Soup\n")
-        try await one.sync()
-        await web.syncNow()
-        let note = try #require(try await web.all(Note.self).first)
-        let handle = try FileHandle(forUpdating: one.url.appending(path: "Soup.md"))
-        one.mirror.savingTime = .max
-        try await web.update(note.id) { $0.text = "Leek soup\n" }
-        await web.syncNow()
-        await one.store.syncNow()
-        #expect(try await one.mirror.round().written == 1)
-        try handle.write(contentsOf: Data("Soup, and salt\n".utf8))
+        let (one, web, note, handle) = try await replacedFile()
+        try handle.write(contentsOf: Data("Soup\nBread and salt\n".utf8))
         try handle.close()
-        try await web.delete(note.id)
+        try await web.delete(note)
         try await web.sendDeletionsNow()
         await web.syncNow()
         try await one.sync()
         #expect(one.contents.isEmpty)
-        #expect(one.trash.values.sorted() == ["Leek soup\n", "Soup, and salt\n"])
+        #expect(one.trash.values.sorted() == ["Leek soup\nBread\n", "Soup\nBread and salt\n"])
     }
 
     @Test func whatAKilledProcessLeftIsInTheTrash() async throws {

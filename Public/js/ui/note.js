@@ -16,7 +16,10 @@ import {tagField} from "./tags.js"
 
 /** Typing within this time is one edit, in ms. */
 const COMMIT_DELAY = 1_000
-/** Text that was not saved when a page was closed is in localStorage. Its key is this prefix, the note's ID, a space, and the page's ID. */
+/**
+ * The prefix of keys in localStorage of text that was not saved. The note's ID, a space and the page's ID follow, so that a page
+ * does not delete text that another page has left.
+ */
 const KEPT = "typed "
 const PAGE = randomID()
 
@@ -41,6 +44,7 @@ export const takeKept = async copy => {
   if (failures.length) throw failures[0]
 }
 
+/** Writes such text into the note with this ID, or, if it was deleted, into the note that has its words. */
 const take = async (copy, id, {account, value, base, tags}) => {
   if (account !== copy.session?.account.uniqueID || copy.note(id)?.text === value) return
   const into = copy.note(id) ? id : await copy.rescueOf(id)
